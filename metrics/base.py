@@ -1,0 +1,208 @@
+"""The thin `evaluate.Metric` around a metric's three pure functions:
+
+* ``encode(inputs) -> arrays`` refuses what is wrong and turns the rest into arrays,
+* ``count(arrays) -> State`` keeps what adds up over batches, processes and machines,
+* ``score(state) -> Scores`` holds the formulas of the paper.
+"""
+
+import abc
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import datasets
+import evaluate
+import numpy as np
+
+from .inputs import refuse
+from .scoring import Scores, State, merge, warn_undefined
+
+
+class Metric(evaluate.Metric, abc.ABC):
+    """An `evaluate.Metric` made of ``encode``, ``count`` and ``score``.
+
+    A subclass sets the three functions and `headline`, and describes itself in ``_info``. What it accepts is read off
+    the functions' signatures: ``encode``'s positional parameters are the inputs (those with a default may be left
+    out), its keyword-only parameters the options that must be known when rows come in; ``score``'s keyword-only
+    parameters are the other options. Any option can also be fixed when the module is loaded
+    (``evaluate.load(path, threshold=0.3)``).
+
+    In one process nothing is written to disk and nothing goes through Arrow. With ``num_process > 1`` the processes
+    exchange their states through stock ``evaluate``, and process 0 scores.
+    """
+
+    headline: ClassVar[str]
+    encode: Callable[..., dict[str, np.ndarray]]
+    count: Callable[[dict[str, np.ndarray]], State]
+    score: Callable[..., Scores]
+
+    @abc.abstractmethod
+    def _info(self) -> evaluate.MetricInfo:
+        """Description, citation, inputs and features, for ``evaluate``. Abstract, so that ``evaluate.load`` passes over
+        this class: it takes the first concrete one it finds in a script."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        stock = inspect.signature(evaluate.Metric.__init__).parameters
+        self._fixed: dict[str, Any] = {}
+        self._forget()
+        fixed = {key: kwargs.pop(key) for key in list(kwargs) if key not in stock}
+        kwargs["seed"] = kwargs.get("seed") or 0  # stock evaluate reads NumPy's global state for want of a seed
+        super().__init__(*args, **kwargs)
+        parameters = inspect.signature(self.encode).parameters.values()
+        #: input name -> whether it is required
+        self._inputs = {p.name: p.default is p.empty for p in parameters if p.kind is not p.KEYWORD_ONLY}
+        #: option name -> default
+        self._encode_options = _keyword_defaults(self.encode)
+        self._score_options = _keyword_defaults(self.score)
+        self._check_names(fixed, self._encode_options | self._score_options, "option")
+        self._fixed = fixed
+
+    def _check_names(self, given: Mapping[str, Any], allowed: Mapping[str, Any], kind: str) -> None:
+        for name in given:
+            if name not in allowed:
+                close = difflib.get_close_matches(name, allowed, n=1)
+                hint = f"did you mean {close[0]}?" if close else ""
+                refuse(self.name, f"{kind} {name}", "unknown", ", ".join(allowed), hint)
+
+    # Rows in.
+
+    def _forget(self) -> None:
+        self._pending: list[State] = []
+        self._pending_inputs: set[str] | None = None
+        self._pending_options: dict[str, Any] = {}
+
+    def _count_rows(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[State, set[str], dict[str, Any]]:
+        """The state of one batch; touches nothing of the instance, so that a refused batch leaves nothing behind."""
+        for name, required in self._inputs.items():
+            if required and name not in given:
+                refuse(self.name, name, "missing", "one value a row")
+        chosen = self._encode_options | {k: v for k, v in self._fixed.items() if k in self._encode_options} | options
+        if self._pending_inputs is not None and self._pending_inputs != set(given):
+            found = f"{_names(given)} here and {_names(self._pending_inputs)} in the batches before"
+            refuse(self.name, "inputs", found, "the same inputs in every batch")
+        if self._pending_inputs is not None and self._pending_options != chosen:
+            changed = [k for k in chosen if chosen[k] != self._pending_options[k]][0]
+            found = f"{chosen[changed]!r} here and {self._pending_options[changed]!r} in the batches before"
+            refuse(self.name, f"option {changed}", found, "the same value for every batch")
+        state = self.count(self.encode(**given, **chosen))
+        return state, set(given), chosen
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of rows; nothing is kept of a batch that is refused.
+
+        Args:
+            predictions, references, and the metric's other inputs: as in ``compute``.
+            **kwargs: the other inputs, and the options that must be known when rows come in.
+        """
+        given = {"predictions": predictions, "references": references} | kwargs
+        self._check_names(kwargs, self._inputs | self._encode_options, "input")
+        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
+        options = {k: v for k, v in given.items() if k in self._encode_options}
+        state, names, chosen = self._count_rows(inputs, options)
+        self._pending.append(state)
+        self._pending_inputs, self._pending_options = names, chosen
+        if not state.rows:  # counts alone: constant memory however many batches come
+            self._pending = [merge(self._pending)]
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one row.
+
+        Args:
+            prediction, reference: one item of ``predictions`` and ``references``.
+            **kwargs: one item of each other input under that input's name; options as in ``add_batch``.
+        """
+        given = {"predictions": prediction, "references": reference} | kwargs
+        self.add_batch(**{k: [v] if k in self._inputs and v is not None else v for k, v in given.items()})
+
+    def __len__(self) -> int:
+        """How many rows were added and not yet scored."""
+        return sum(state.n_rows for state in self._pending)
+
+    # Scores out.
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
+        """Score the rows given here together with those added before.
+
+        Args:
+            predictions, references: one item a row.
+            **kwargs: the metric's other inputs and its options; an unknown name is refused.
+
+        Returns:
+            Flat dict of plain floats and ints; ``None`` on all processes but the first.
+
+        Raises:
+            ValueError: if an input is bad (the message says which, the row, what was found and what is allowed), an
+                option is unknown or out of range, or there is no row at all. Rows added before stay.
+        """
+        given = {"predictions": predictions, "references": references} | kwargs
+        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
+        known = self._inputs | self._encode_options | self._score_options
+        self._check_names(kwargs, known, "option")
+        encode_options = {k: v for k, v in kwargs.items() if k in self._encode_options}
+        score_options = {k: v for k, v in (self._fixed | kwargs).items() if k in self._score_options}
+
+        states = self._pending
+        if inputs:
+            states = [*states, self._count_rows(inputs, encode_options)[0]]
+        else:
+            for key, value in encode_options.items():
+                if self._pending_inputs is not None and value != self._pending_options[key]:
+                    found = f"{value!r} here and {self._pending_options[key]!r} when the rows were added"
+                    refuse(self.name, f"option {key}", found, "the same value there, as an option of add_batch")
+        if self.num_process > 1:
+            gathered = self._gather(merge(states) if states else State(0))
+            if gathered is None:
+                self._forget()
+                return None
+            states = gathered
+        if not any(state.n_rows for state in states):
+            refuse(self.name, "predictions", "no rows", "at least one row, here or through add or add_batch")
+        scores = self.score(merge(states), **score_options)
+        self._forget()
+        warn_undefined(self.name, scores.undefined)
+        return scores.as_dict(self.headline)
+
+    def _gather(self, state: State) -> list[State] | None:
+        """The states of all processes on process 0, ``None`` elsewhere, by way of stock ``evaluate``'s files and locks.
+
+        States and not rows are exchanged: they are small, a process without rows is welcome, and nobody's data is
+        written to the cache.
+        """
+        exchange = _StateExchange(
+            config_name=f"{self.name}-{self.config_name}",
+            num_process=self.num_process,
+            process_id=self.process_id,
+            experiment_id=self.experiment_id,
+            cache_dir=self._data_dir_root,
+            timeout=self.timeout,
+            seed=0,
+        )
+        answer = exchange.compute(state=[state.to_bytes()])
+        return None if answer is None else [State.from_bytes(data) for data in answer["states"]]
+
+    def _build_data_dir(self) -> str:
+        """Stock ``evaluate`` makes a cache folder at load; nothing would ever lie in it here."""
+        folder: str = self._data_dir_root
+        return folder
+
+
+class _StateExchange(evaluate.Metric):
+    """Stock ``evaluate`` with one row a process, the process's state. Not imported by metric scripts by name, so that
+    ``evaluate.load`` doesn't take it for the metric."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        features = datasets.Features({"state": datasets.Value("large_binary")})
+        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
+
+    def _compute(self, *, state: list[bytes]) -> dict[str, list[bytes]]:
+        return {"states": state}
+
+
+def _keyword_defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _names(names: Any) -> str:
+    return ", ".join(sorted(names)) or "nothing"

@@ -1,0 +1,225 @@
+"""The arithmetic under every metric: additive states, confusion counts, and scores with what is known of each."""
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+#: Version of the layout `State.to_bytes` writes.
+STATE_FORMAT = 1
+
+#: Rows counted at a time: the block and its codes stay in the processor's cache, and memory stays constant.
+BLOCK = 1 << 16
+
+
+# --- states -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    """The sufficient statistics of some rows. ``a + b`` is the state of the rows of both.
+
+    Attributes:
+        n_rows: how many rows it stands for.
+        counts: arrays that add up, such as a confusion matrix.
+        rows: arrays with one entry a row that are joined end to end, such as the scores a rank metric needs.
+    """
+
+    n_rows: int
+    counts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    rows: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __add__(self, other: "State") -> "State":
+        return merge([self, other])
+
+    def to_bytes(self) -> bytes:
+        """The state as bytes (NumPy's ``.npz`` without pickles), for another process or machine."""
+        arrays = {f"counts/{key}": value for key, value in self.counts.items()}
+        arrays |= {f"rows/{key}": value for key, value in self.rows.items()}
+        buffer = io.BytesIO()
+        np.savez(buffer, format=np.array(STATE_FORMAT), n_rows=np.array(self.n_rows), **arrays)  # type: ignore[arg-type]
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "State":
+        """The state that `to_bytes` wrote.
+
+        Raises:
+            ValueError: if the layout is of another version.
+        """
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            if int(arrays["format"]) != STATE_FORMAT:
+                raise ValueError(f"state of format {int(arrays['format'])}; this version reads format {STATE_FORMAT}")
+            parts: dict[str, dict[str, np.ndarray]] = {"counts": {}, "rows": {}}
+            for key in arrays.files:
+                kind, slash, name = key.partition("/")
+                if slash:
+                    parts[kind][name] = arrays[key]
+            return cls(int(arrays["n_rows"]), parts["counts"], parts["rows"])
+
+
+def merge(states: Sequence[State]) -> State:
+    """One state for the rows of all.
+
+    >>> a = State(1, {"tp": np.array(1)}, {"scores": np.array([0.5])})
+    >>> merge([a, a]).rows["scores"]
+    array([0.5, 0.5])
+    """
+    filled = [state for state in states if state.n_rows] or list(states[:1])
+    if len(filled) == 1:
+        return filled[0]
+    counts = {key: sum((s.counts[key] for s in filled[1:]), filled[0].counts[key]) for key in filled[0].counts}
+    rows = {key: np.concatenate([s.rows[key] for s in filled]) for key in filled[0].rows}
+    return State(sum(s.n_rows for s in filled), counts, rows)
+
+
+# --- counts -------------------------------------------------------------------------------------------------------
+
+
+def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
+    """How often each combination of ids occurs, in one pass over blocks of rows.
+
+    Args:
+        n_codes: the product of all sizes.
+        factors: pairs (int8 ids of shape (n,), how many different ids there are), the slowest varying first.
+
+    Returns:
+        int64 array of shape (n_codes,).
+    """
+    n = len(factors[0][0])
+    total = np.zeros(n_codes, dtype=np.int64)
+    kind = np.int8 if n_codes <= 127 else np.int64
+    for start in range(0, n, BLOCK):
+        codes = factors[0][0][start : start + BLOCK].astype(kind)
+        for ids, size in factors[1:]:
+            codes *= size
+            codes += ids[start : start + BLOCK]
+        total += np.bincount(codes, minlength=n_codes)
+    return total
+
+
+def confusion_matrix(references: np.ndarray, predictions: np.ndarray, n_labels: int) -> np.ndarray:
+    """int64 array of shape (n_labels, n_labels): rows are references, columns predictions, as in scikit-learn.
+
+    >>> confusion_matrix(np.array([0, 1, 1], np.int8), np.array([0, 0, 1], np.int8), 2)
+    array([[1, 0],
+           [1, 1]])
+    """
+    codes = count_codes(n_labels**2, (references, n_labels), (predictions, n_labels))
+    return codes.reshape(n_labels, n_labels)
+
+
+# --- scores -------------------------------------------------------------------------------------------------------
+
+
+def ratio(numerator: Any, denominator: Any, undefined: float) -> Any:
+    """numerator / denominator, and ``undefined`` where the denominator is 0. Broadcasts; scalars give a float."""
+    if np.ndim(numerator) == np.ndim(denominator) == 0:
+        return float(numerator) / float(denominator) if denominator else undefined
+    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    quotient = np.full(shape, undefined)
+    np.divide(numerator, denominator, out=quotient, where=np.broadcast_to(np.not_equal(denominator, 0), shape))
+    return quotient
+
+
+class Scores:
+    """The scores of one state while they are computed, and what else is known of each.
+
+    A value is a number, or, when ``score`` gets counts with a leading axis of resamples, an array over them: the same
+    formulas serve both.
+
+    Attributes:
+        values: key -> number or array.
+        undefined: key -> why it has no value (zero denominator, one class only).
+        proportions: key -> (successes, trials).
+        f1_counts: key -> (true positives, false positives plus false negatives).
+    """
+
+    def __init__(self, zero_division: float = float("nan")) -> None:
+        self.zero_division = zero_division
+        self.values: dict[str, Any] = {}
+        self.undefined: dict[str, str] = {}
+        self.proportions: dict[str, tuple[Any, Any]] = {}
+        self.f1_counts: dict[str, tuple[Any, Any]] = {}
+
+    def put(self, key: str, value: Any, undefined: str = "") -> None:
+        """Any number; ``undefined`` says why it isn't one."""
+        self.values[key] = value
+        if undefined:
+            self.undefined[key] = undefined
+
+    def proportion(self, key: str, successes: Any, trials: Any, why: str, undefined: float | None = None) -> None:
+        """successes / trials; without trials ``undefined`` (default: zero_division), for the reason ``why``."""
+        missing = self.zero_division if undefined is None else undefined
+        self.put(key, ratio(successes, trials, missing), "" if np.all(trials) else f"{why}, set to {missing}")
+        self.proportions[key] = (successes, trials)
+
+    def f1(self, key: str, tp: Any, fp: Any, fn: Any, why: str) -> None:
+        """F1 = 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall."""
+        whole = 2 * tp + fp + fn
+        missing = self.zero_division
+        self.put(key, ratio(2 * tp, whole, missing), "" if np.all(whole) else f"{why}, set to {missing}")
+        self.f1_counts[key] = (tp, fp + fn)
+
+    def mean(self, key: str, keys: Sequence[str], weights: Sequence[Any] | None = None) -> None:
+        """The mean of other scores, each weighing 1 or its weight; nan ones are left out, as scikit-learn does."""
+        values = np.stack([np.asarray(self.values[k], dtype=float) for k in keys])
+        weight = np.ones_like(values) if weights is None else np.stack([np.asarray(w, dtype=float) for w in weights])
+        weight = np.where(np.isnan(values), 0.0, weight)
+        total = weight.sum(axis=0)
+        mean = ratio((np.nan_to_num(values) * weight).sum(axis=0), total, float("nan"))
+        self.put(key, mean, "" if np.all(total) else "no defined class to average, set to nan")
+
+    def as_dict(self, first: str) -> dict[str, Any]:
+        """Plain Python numbers, the headline score first."""
+        result = {first: self.values[first]} | self.values
+        return {key: np.asarray(value).item() for key, value in result.items()}
+
+
+def put_class_scores(
+    scores: Scores,
+    confusion: np.ndarray,
+    labels: Sequence[str],
+    index: int,
+    *,
+    prefix: str = "",
+    suffix: str = "",
+    only: Sequence[str] = ("precision", "recall", "f1"),
+) -> None:
+    """Precision, recall, F1 and support of one class against the rest.
+
+    Args:
+        scores: gets ``{prefix}precision_{label}{suffix}`` and so on.
+        confusion: counts of shape (..., k, k), rows references, columns predictions.
+        labels: the names of the k classes.
+        index: the class.
+        only: which of precision, recall, f1 and support are wanted.
+    """
+    tp = confusion[..., index, index]
+    predicted, support = confusion[..., :, index].sum(axis=-1), confusion[..., index, :].sum(axis=-1)
+    label = labels[index]
+    if "precision" in only:
+        scores.proportion(f"{prefix}precision_{label}{suffix}", tp, predicted, f"no prediction is {label}")
+    if "recall" in only:
+        scores.proportion(f"{prefix}recall_{label}{suffix}", tp, support, f"no reference is {label}")
+    if "f1" in only:
+        why = f"neither a prediction nor a reference is {label}"
+        scores.f1(f"{prefix}f1_{label}{suffix}", tp, predicted - tp, support - tp, why)
+    if "support" in only:
+        scores.put(f"{prefix}support_{label}{suffix}", support)
+
+
+def warn_undefined(module: str, undefined: Mapping[str, str]) -> None:
+    """One `sklearn.exceptions.UndefinedMetricWarning` that names all undefined keys and why."""
+    if not undefined:
+        return
+    from sklearn.exceptions import UndefinedMetricWarning  # here, since it is slow to import and rarely needed
+
+    by_reason: dict[str, list[str]] = {}
+    for key, reason in undefined.items():
+        by_reason.setdefault(reason, []).append(key)
+    parts = [f"{', '.join(keys)} ({reason})" for reason, keys in by_reason.items()]
+    warnings.warn(f"{module}: undefined: {'; '.join(parts)}", UndefinedMetricWarning, stacklevel=3)

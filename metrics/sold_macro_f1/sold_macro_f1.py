@@ -1,0 +1,134 @@
+"""Macro-F1 of offensive language identification on SOLD (Ranasinghe et al. 2022, arXiv 2212.00851)."""
+
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .base import Metric
+from .inputs import check_choice, same_length
+from .labels import align_sequences, encode_labels, encode_sequences
+from .scoring import Scores, State, confusion_matrix, put_class_scores
+
+#: The labels; their positions are the ids.
+LABELS = ("NOT", "OFF")
+
+_DESCRIPTION = """
+Scores of an offensive language classifier on SOLD, the Sinhala Offensive Language Dataset: macro-F1 over NOT and OFF,
+both always counted, with precision, recall and F1 of each class and their support-weighted averages. The configuration
+"token" scores the offensive tokens (rationales) of all posts instead.
+"""
+
+_CITATION = """
+@article{ranasinghe2022sold,
+  title={{SOLD}: {S}inhala Offensive Language Dataset},
+  author={Ranasinghe, Tharindu and Anuradha, Isuri and Premasiri, Damith and Silva, Kanishka and
+          Hettiarachchi, Hansi and Uyangodage, Lasitha and Zampieri, Marcos},
+  journal={arXiv preprint arXiv:2212.00851},
+  year={2022}
+}
+"""
+
+_INPUTS = """
+Args:
+    predictions: n labels, "NOT"/"OFF" or their ids 0/1; with the configuration "token" n sequences of them, one a post.
+    references: the gold labels, likewise. In token sequences, positions with reference -100 are left out.
+    zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
+    detailed: adds support and confusion counts.
+
+Returns:
+    dict of floats: f1_macro (the paper's primary score), accuracy, precision, recall and F1 of OFF and NOT and their
+    support-weighted averages, all in [0, 1], higher is better; with ``detailed`` also the counts, as ints.
+
+Examples:
+    >>> metric = evaluate.load("metrics/sold_macro_f1")
+    >>> scores = metric.compute(predictions=["OFF", "NOT", "OFF"], references=["OFF", "NOT", "NOT"])
+    >>> round(scores["f1_macro"], 4)
+    0.6667
+"""
+
+
+def encode(predictions: Any, references: Any) -> dict[str, np.ndarray]:
+    """One label a post, as int8 ids of shape (n,).
+
+    Raises:
+        ValueError: for unknown labels, different lengths, no rows.
+    """
+    arrays = {
+        "predictions": encode_labels("sold_macro_f1", "predictions", predictions, LABELS),
+        "references": encode_labels("sold_macro_f1", "references", references, LABELS),
+    }
+    same_length("sold_macro_f1", predictions=len(arrays["predictions"]), references=len(arrays["references"]))
+    return arrays
+
+
+def encode_tokens(predictions: Any, references: Any) -> dict[str, np.ndarray]:
+    """One label a token, posts joined end to end, as int8 ids of shape (t,); ``posts`` is their number.
+
+    Raises:
+        ValueError: for unknown labels, posts of different lengths, no posts.
+    """
+    flat_p, flat_r, lengths = align_sequences(
+        "sold_macro_f1",
+        encode_sequences("sold_macro_f1", "predictions", predictions, LABELS, what="token label"),
+        encode_sequences("sold_macro_f1", "references", references, LABELS, what="token label"),
+    )
+    return {"predictions": flat_p, "references": flat_r, "posts": np.array(len(lengths))}
+
+
+def count(arrays: dict[str, np.ndarray]) -> State:
+    """The 2 x 2 confusion matrix (rows references, columns predictions, ids as in `LABELS`)."""
+    confusion = confusion_matrix(arrays["references"], arrays["predictions"], len(LABELS))
+    return State(int(arrays.get("posts", len(arrays["references"]))), {"confusion": confusion})
+
+
+def score(state: State, *, zero_division: float = 0.0, detailed: bool = False) -> Scores:
+    """The paper's scores (section 5: macro-F1, and weighted averages beside it).
+
+    Args:
+        state: counts["confusion"] of shape (..., 2, 2).
+        zero_division: 0.0, 1.0 or nan; a nan class is left out of the averages.
+        detailed: adds support and confusion counts.
+    """
+    check_choice("sold_macro_f1", "zero_division", zero_division, (0.0, 1.0, float("nan")))
+    check_choice("sold_macro_f1", "detailed", detailed, (False, True))
+    confusion = state.counts["confusion"]
+    scores = Scores(zero_division)
+    for i in (1, 0):
+        put_class_scores(scores, confusion, LABELS, i)
+    scores.mean("f1_macro", [f"f1_{label}" for label in LABELS])
+    support = [confusion[..., i, :].sum(axis=-1) for i in range(len(LABELS))]
+    for kind in ("precision", "recall", "f1"):
+        scores.mean(f"{kind}_weighted", [f"{kind}_{label}" for label in LABELS], weights=support)
+    right, total = confusion[..., 0, 0] + confusion[..., 1, 1], confusion.sum(axis=(-2, -1))
+    scores.proportion("accuracy", right, total, "there is no token", undefined=float("nan"))
+    if detailed:
+        for i in (1, 0):
+            put_class_scores(scores, confusion, LABELS, i, only=["support"])
+        for key, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
+            scores.put(key, confusion[..., row, column])
+    return scores
+
+
+class SoldMacroF1(Metric):
+    """SOLD's scores as an `evaluate.Metric`; configurations "default" (one label a post) and "token"."""
+
+    headline = "f1_macro"
+    encode = staticmethod(encode)
+    count = staticmethod(count)
+    score = staticmethod(score)
+
+    def _info(self) -> evaluate.MetricInfo:
+        check_choice("sold_macro_f1", "config_name", self.config_name, ("default", "token"))
+        kinds = [datasets.Value("string"), datasets.Value("int64")]
+        if self.config_name == "token":
+            self.encode = encode_tokens
+            kinds = [datasets.Sequence(kind) for kind in kinds]
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_INPUTS,
+            features=[datasets.Features({"predictions": kind, "references": kind}) for kind in kinds],
+            reference_urls=["https://arxiv.org/abs/2212.00851", "https://github.com/Sinhala-NLP/SOLD"],
+        )
