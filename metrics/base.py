@@ -65,6 +65,10 @@ class Metric(evaluate.Metric, abc.ABC):
                 hint = f"did you mean {close[0]}?" if close else ""
                 refuse(self.name, f"{kind} {name}", "unknown", ", ".join(allowed), hint)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the copies of its own methods stock ``evaluate`` keeps on the instance: they can't be pickled."""
+        return {key: value for key, value in self.__dict__.items() if key not in ("compute", "add", "add_batch")}
+
     # Rows in.
 
     def _forget(self) -> None:

@@ -174,8 +174,8 @@ class Scores:
         self.put(key, mean, "" if np.all(total) else "no defined class to average, set to nan")
 
     def as_dict(self, first: str) -> dict[str, Any]:
-        """Plain Python numbers, the headline score first."""
-        result = {first: self.values[first]} | self.values
+        """Plain Python numbers, the score ``first`` leading if it is there."""
+        result = {key: self.values[key] for key in (first,) if key in self.values} | self.values
         return {key: np.asarray(value).item() for key, value in result.items()}
 
 

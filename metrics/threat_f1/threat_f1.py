@@ -1,0 +1,211 @@
+"""Scores of threat detection on the "Seed" set of Jigsaw comments (Juuti et al. 2020, arXiv 2009.12344)."""
+
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .base import Metric
+from .inputs import check_choice, check_number, encode_scores, refuse, same_length
+from .labels import encode_labels
+from .ranking import rank
+from .scoring import Scores, State, confusion_matrix, put_class_scores
+
+#: The labels; their positions are the ids.
+LABELS = ("non-threat", "threat")
+
+#: How each class is written in result keys.
+KEYS = ("non_threat", "threat")
+
+_DESCRIPTION = """
+Scores of a threat classifier under extreme class imbalance (0.3 % threats): macro-F1 over threat and non-threat, both
+always counted, precision, recall and F1 of each, and with scores ROC-AUC and average precision.
+"""
+
+_CITATION = """
+@inproceedings{juuti-etal-2020-little,
+  title={A little goes a long way: Improving toxic language classification despite data scarcity},
+  author={Juuti, Mika and Gr{\\"o}ndahl, Tommi and Flanagan, Adrian and Asokan, N.},
+  booktitle={Findings of the Association for Computational Linguistics: EMNLP 2020},
+  pages={2991--3009},
+  year={2020}
+}
+"""
+
+_INPUTS = """
+Args:
+    predictions: n labels, "non-threat"/"threat" or their ids 0/1. May be left out if there are prediction_scores.
+    prediction_scores: P(threat), n numbers in [0, 1] or two columns that sum to 1. May be left out if there are
+        predictions. With scores only, the decision is P(threat) > threshold; with both, predictions are used as given.
+    references: the gold labels.
+    from_logits: prediction_scores are logits (one column: sigmoid; two: softmax). Rank metrics use them raw.
+    threshold: 0.5 (default), strict: a tie goes to non-threat.
+    zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
+    detailed: adds confusion counts, and with scores the best F1 of threat and the threshold that attains it.
+
+Returns:
+    dict of floats in [0, 1], higher is better: f1_macro (primary), precision, recall and F1 of threat and non_threat,
+    accuracy; prevalence (share of threats in the references); with scores roc_auc and average_precision.
+
+Examples:
+    >>> metric = evaluate.load("metrics/threat_f1")
+    >>> scores = metric.compute(prediction_scores=[0.9, 0.2, 0.4], references=["threat", "non-threat", "threat"])
+    >>> scores["recall_threat"], scores["roc_auc"]
+    (0.5, 1.0)
+"""
+
+
+def encode(
+    references: Any, predictions: Any = None, prediction_scores: Any = None, *, from_logits: bool = False
+) -> dict[str, np.ndarray]:
+    """References, and labels or scores or both, as arrays of shape (n,).
+
+    Returns:
+        ``references`` and ``predictions`` as int8 ids; the scores as float64, called ``logits`` with ``from_logits``
+        (unbounded, P(threat) is their sigmoid), else ``probabilities``.
+
+    Raises:
+        ValueError: for unknown labels, scores that are no probabilities, different lengths, no rows, neither
+            predictions nor prediction_scores.
+    """
+    check_choice("threat_f1", "from_logits", from_logits, (False, True))
+    if predictions is None and prediction_scores is None:
+        refuse("threat_f1", "predictions", "missing, and prediction_scores too", "one of them or both")
+    arrays = {}
+    if predictions is not None:
+        arrays["predictions"] = encode_labels(
+            "threat_f1", "predictions", predictions, LABELS, scores_input="prediction_scores"
+        )
+    if prediction_scores is not None:
+        kind = "logits" if from_logits else "probabilities"
+        arrays[kind] = encode_scores("threat_f1", "prediction_scores", prediction_scores, from_logits=from_logits)
+    arrays["references"] = encode_labels("threat_f1", "references", references, LABELS)
+    lengths = {
+        name if name in ("predictions", "references") else "prediction_scores": len(arrays[name]) for name in arrays
+    }
+    same_length("threat_f1", **lengths)
+    return arrays
+
+
+def count(arrays: dict[str, np.ndarray]) -> State:
+    """With predictions their 2 x 2 confusion matrix (rows references); with scores these and the references by row."""
+    references = arrays["references"]
+    counts, rows = {}, {}
+    if "predictions" in arrays:
+        counts["confusion"] = confusion_matrix(references, arrays["predictions"], len(LABELS))
+    for kind in ("probabilities", "logits"):
+        if kind in arrays:
+            rows = {kind: arrays[kind], "references": references}
+    return State(len(references), counts, rows)
+
+
+def score(state: State, *, threshold: float = 0.5, zero_division: float = 0.0, detailed: bool = False) -> Scores:
+    """The paper's scores (section 3.3: precision, recall and F1 of threat; macro-F1) and two rank metrics.
+
+    Args:
+        state: counts["confusion"] of shape (..., 2, 2), or scores by row, or both.
+        threshold: in [0, 1]; a row whose P(threat) is above it is a threat. Only where there are no predictions.
+        zero_division: 0.0, 1.0 or nan; a nan class is left out of the macro average.
+        detailed: adds confusion counts, threshold, and with scores best_f1_threat and best_threshold.
+    """
+    threshold = check_number("threat_f1", "threshold", threshold, 0.0, 1.0)
+    check_choice("threat_f1", "zero_division", zero_division, (0.0, 1.0, float("nan")))
+    check_choice("threat_f1", "detailed", detailed, (False, True))
+    decided = "confusion" in state.counts
+    if decided and threshold != 0.5:
+        refuse("threat_f1", "option threshold", f"{threshold} beside predictions", "a threshold for scores alone")
+    if decided:
+        confusion = state.counts["confusion"]
+    else:
+        confusion = confusion_matrix(state.rows["references"], (_probabilities(state) > threshold).view(np.int8), 2)
+
+    scores = Scores(zero_division)
+    for i in (1, 0):
+        put_class_scores(scores, confusion, KEYS, i)
+    scores.mean("f1_macro", [f"f1_{key}" for key in KEYS])
+    total = confusion.sum(axis=(-2, -1))
+    scores.proportion("accuracy", confusion[..., 0, 0] + confusion[..., 1, 1], total, "no rows")
+    scores.proportion("prevalence", confusion[..., 1, :].sum(axis=-1), total, "no rows")
+    if state.rows:
+        _put_rank_scores(scores, state)
+    if detailed:
+        for name, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
+            scores.put(name, confusion[..., row, column])
+        if not decided:
+            scores.put("threshold", threshold)
+        if state.rows:
+            best, at = best_f1(state.rows["references"], _probabilities(state))
+            why = "" if state.rows["references"].any() else "no reference is threat, set to nan"
+            scores.put("best_f1_threat", best, why)
+            scores.put("best_threshold", at, why)
+    return scores
+
+
+def _put_rank_scores(scores: Scores, state: State) -> None:
+    """ROC-AUC and average precision of the raw scores: a sigmoid that saturates would make ties."""
+    raw = state.rows["logits"] if "logits" in state.rows else state.rows["probabilities"]
+    curve = rank(state.rows["references"], raw).curve()
+    one_class = "only one class in the references, set to nan"
+    scores.put("roc_auc", curve.roc_auc(), "" if curve.n_positives and curve.n_negatives else one_class)
+    no_threat = "no reference is threat, set to nan"
+    scores.put("average_precision", curve.average_precision(), "" if curve.n_positives else no_threat)
+
+
+def _probabilities(state: State) -> np.ndarray:
+    """P(threat) of every row, shape (n,)."""
+    if "probabilities" in state.rows:
+        return state.rows["probabilities"]
+    odds = np.exp(-np.abs(state.rows["logits"]))  # at most 1: no overflow on either side
+    return np.where(state.rows["logits"] >= 0, 1.0, odds) / (1.0 + odds)
+
+
+def best_f1(references: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
+    """The best F1 of threat that any threshold attains, and the highest such threshold; nan, nan without threats.
+
+    A threshold attains {probability > threshold}, so tied rows move together and a row with probability 0 is never
+    a threat. Below a threat's score nothing is gained before the next one's: only their scores need a look.
+
+    Args:
+        references: int8 ids of shape (n,).
+        probabilities: float64 of shape (n,), in [0, 1].
+
+    >>> best_f1(np.array([1, 0], np.int8), np.array([0.5, 0.5]))
+    (0.6666666666666666, 0.0)
+    """
+    threats = np.sort(probabilities[references == 1])
+    if not threats.size:
+        return float("nan"), float("nan")
+    cuts = np.unique(threats[threats > 0])
+    if not cuts.size:
+        return 0.0, 1.0
+    tp = threats.size - np.searchsorted(threats, cuts, side="left")
+    others = np.sort(probabilities[references == 0])
+    fp = others.size - np.searchsorted(others, cuts, side="left")
+    f1 = 2 * tp / (tp + fp + threats.size)
+    best = int(np.flatnonzero(f1 == f1.max())[-1])
+    below = probabilities[probabilities < cuts[best]]
+    return float(f1[best]), float(below.max()) if below.size else 0.0
+
+
+class ThreatF1(Metric):
+    """The threat scores as an `evaluate.Metric`."""
+
+    headline = "f1_macro"
+    encode = staticmethod(encode)
+    count = staticmethod(count)
+    score = staticmethod(score)
+
+    def _info(self) -> evaluate.MetricInfo:
+        check_choice("threat_f1", "config_name", self.config_name, ("default",))
+        kinds = [datasets.Value("string"), datasets.Value("int64")]
+        scores = {"prediction_scores": datasets.Value("float64")}
+        features = [{"predictions": kind, "references": kind} for kind in kinds]
+        features += [both | scores for both in features] + [{"references": kind} | scores for kind in kinds]
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_INPUTS,
+            features=[datasets.Features(columns) for columns in features],
+            reference_urls=["https://arxiv.org/abs/2009.12344"],
+        )
