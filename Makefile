@@ -1,0 +1,39 @@
+# Everything runs in its own virtual environment below this folder; nothing is installed elsewhere.
+PYTHON ?= python3
+VENV ?= .venv
+# The PyTorch the Trainer tests use, as pip takes it. Empty: do without, and those tests are skipped.
+TORCH ?= torch==2.13.0
+# More requirements for the tests, such as "datasets<4".
+WITH ?=
+PYTEST ?= -n 2
+
+.PHONY: demo test lint bench space clean
+
+# Score the example predictions that ship with the package.
+demo: $(VENV)/installed
+	$(VENV)/bin/python -m toxeval.demo
+
+# Lint, types, and the whole test suite.
+test: $(VENV)/installed-for-tests lint
+	$(VENV)/bin/python -m pytest $(PYTEST)
+
+lint: $(VENV)/installed-for-tests
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy metrics toxeval
+
+$(VENV)/installed: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/installed-for-tests: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(if $(strip $(TORCH)),$(VENV)/bin/pip install --quiet "$(TORCH)")
+	$(VENV)/bin/pip install --quiet --editable ".[test$(if $(strip $(TORCH)),$(comma)trainer)]" $(if $(strip $(WITH)),"$(WITH)")
+	touch $(VENV)/installed $@
+
+comma := ,
+
+clean:
+	rm -rf .venv* build dist *.egg-info
