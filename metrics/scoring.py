@@ -165,10 +165,13 @@ class Scores:
         self.f1_counts[key] = (tp, fp + fn)
 
     def mean(self, key: str, keys: Sequence[str], weights: Sequence[Any] | None = None) -> None:
-        """The mean of other scores, each weighing 1 or its weight; nan ones are left out, as scikit-learn does."""
+        """The mean of other scores, each weighing 1 or its weight; nan ones are left out, and where only weights of 0
+        are left they count alike, as scikit-learn does."""
         values = np.stack([np.asarray(self.values[k], dtype=float) for k in keys])
         weight = np.ones_like(values) if weights is None else np.stack([np.asarray(w, dtype=float) for w in weights])
-        weight = np.where(np.isnan(values), 0.0, weight)
+        defined = ~np.isnan(values)
+        weight = np.where(defined, weight, 0.0)
+        weight = np.where(weight.sum(axis=0) > 0, weight, defined)
         total = weight.sum(axis=0)
         mean = ratio((np.nan_to_num(values) * weight).sum(axis=0), total, float("nan"))
         self.put(key, mean, "" if np.all(total) else "no defined class to average, set to nan")
