@@ -3,7 +3,6 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def hf_home() -> Path:
 
 
 @pytest.fixture
-def in_checkout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def in_checkout(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The checkout as current folder, where ``evaluate.load("metrics/<name>")`` finds the scripts."""
     monkeypatch.chdir(CHECKOUT)
-    yield CHECKOUT
+    return CHECKOUT
