@@ -1,0 +1,288 @@
+"""Human-AI collaboration in content moderation: OC-accuracy, OC-AUC and their kin (Kivlichan et al. 2021, WOAH).
+
+arXiv 2107.04212.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+
+from .base import Metric
+from .curves import ReviewCurve, capacity, review_at, smallest_capacity
+from .inputs import check_choice, check_number, describe, encode_floats, encode_scores, is_number, refuse, same_length
+from .labels import encode_labels
+from .ranking import Curve
+from .rows import Rows, brier_score, calibration_curve, reliability, risk_coverage_areas, sort_rows
+from .scoring import Scores, State
+
+#: The labels; their positions are the ids.
+LABELS = ("non-toxic", "toxic")
+#: Who is reviewed first: the predictions the model is least sure of, or the most toxic ones (section 3.2).
+STRATEGIES = ("uncertainty", "toxicity")
+#: The reviewed fractions of the paper's tables.
+FRACTIONS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+#: What `targets` may name: the quantities that never fall as more is reviewed.
+TARGETS = ("oc_accuracy", "oc_precision", "oc_recall", "oc_auroc")
+
+_DESCRIPTION = """
+A toxicity model and a human moderator who can review a given fraction of the comments, scored as a team: oracle-model
+collaborative accuracy and AUC, review efficiency and effectiveness, for review by uncertainty or by toxicity, beside
+the model's own accuracy, AUC and calibration.
+"""
+
+_CITATION = """
+@inproceedings{kivlichan-etal-2021-measuring,
+  title={Measuring and Improving Model-Moderator Collaboration using Uncertainty Estimation},
+  author={Kivlichan, Ian and Lin, Zi and Liu, Jeremiah and Vasserman, Lucy},
+  booktitle={Proceedings of the 5th Workshop on Online Abuse and Harms (WOAH 2021)},
+  year={2021},
+  pages={36--53},
+  publisher={Association for Computational Linguistics},
+  doi={10.18653/v1/2021.woah-1.5}
+}
+"""
+
+_INPUTS = """
+Args:
+    predictions: n probabilities of being toxic, or n x 2 with the columns (non-toxic, toxic).
+    references: n labels, 0 or 1 (toxic), or "non-toxic" and "toxic".
+    review_scores: n finite numbers, the larger the sooner reviewed: a review strategy of your own (optional).
+    from_logits: predictions are logits: of a sigmoid, or with two columns of a softmax.
+    label_threshold: references are fractions in [0, 1], toxic strictly above this one.
+    review_strategy: "uncertainty" (default) or "toxicity"; not with review_scores.
+    review_fractions: the fractions of the rows the moderator can review, each in [0, 1].
+    threshold: a row is predicted toxic if its probability is above it.
+    n_bins: bins of the calibration error.
+    targets: e.g. {"oc_accuracy": 0.99}: adds the smallest review fraction that reaches it, and the number of reviews.
+        Also oc_precision, oc_recall, oc_auroc.
+    zero_division: 0.0 (default), 1.0 or nan: the value of oc_precision, oc_recall and oc_f1 with a zero denominator.
+    detailed: adds counts, precision, recall and F1 of the team, random and ideal review, risk-coverage areas.
+
+Returns:
+    dict of floats: for each fraction oc_accuracy_at_0.05 and so on, review_efficiency, review_effectiveness, oc_auroc,
+    oc_auprc; and accuracy, auroc, auprc, brier, ece, calibration_auroc, calibration_auprc of the model alone.
+
+Examples:
+    >>> metric = evaluate.load("metrics/oracle_collab")
+    >>> scores = metric.compute(
+    ...     predictions=[0.1, 0.6, 0.45, 0.9], references=[0, 0, 1, 1], review_fractions=[0.25, 0.5]
+    ... )
+    >>> scores["accuracy"], scores["oc_accuracy_at_0.25"], scores["oc_accuracy_at_0.5"]
+    (0.5, 0.75, 1.0)
+"""
+
+
+def encode(
+    predictions: Any,
+    references: Any,
+    review_scores: Any = None,
+    *,
+    from_logits: bool = False,
+    label_threshold: float | None = None,
+) -> dict[str, np.ndarray]:
+    """The rows as arrays of shape (n,).
+
+    Args:
+        predictions, references, review_scores: see `OracleCollab`.
+        from_logits: predictions are logits.
+        label_threshold: references are fractions in [0, 1], and toxic strictly above it.
+
+    Returns:
+        ``references`` as int8 ids; float64 ``probabilities`` (of being toxic), or ``logits`` with ``from_logits``; and
+        float64 ``review_scores`` if given.
+
+    Raises:
+        ValueError: for unknown labels, predictions that are no probabilities, scores that aren't finite, different
+            lengths, no rows.
+
+    >>> encode([0.2, 0.9], [0.7, 0.71], label_threshold=0.7)["references"]
+    array([0, 1], dtype=int8)
+    """
+    check_choice("oracle_collab", "from_logits", from_logits, (False, True))
+    kind = "logits" if from_logits else "probabilities"
+    scores = encode_scores("oracle_collab", "predictions", predictions, from_logits=from_logits)
+    arrays = {kind: scores, "references": _encode_references(references, label_threshold)}
+    lengths = {"predictions": len(scores), "references": len(arrays["references"])}
+    if review_scores is not None:
+        arrays["review_scores"] = encode_floats("oracle_collab", "review_scores", review_scores)
+        lengths["review_scores"] = len(arrays["review_scores"])
+    same_length("oracle_collab", **lengths)
+    return arrays
+
+
+def _encode_references(references: Any, label_threshold: float | None) -> np.ndarray:
+    if label_threshold is None:
+        return encode_labels(
+            "oracle_collab", "references", references, LABELS, scores_input="references with label_threshold"
+        )
+    at = check_number("oracle_collab", "label_threshold", label_threshold, 0.0, 1.0)
+    fractions = encode_floats("oracle_collab", "references", references)
+    outside = (fractions < 0.0) | (fractions > 1.0)
+    if outside.any():
+        row = int(np.argmax(outside))
+        refuse("oracle_collab", f"references[{row}]", str(fractions[row]), "fractions from 0 to 1")
+    return (fractions > at).view(np.int8)
+
+
+def count(arrays: dict[str, np.ndarray]) -> State:
+    """The rows themselves: every quantity here depends on the order of all scores."""
+    return State(len(arrays["references"]), {}, arrays)
+
+
+def score(
+    state: State,
+    *,
+    review_strategy: str | None = None,
+    review_fractions: Sequence[float] = FRACTIONS,
+    threshold: float = 0.5,
+    n_bins: int = 15,
+    targets: Mapping[str, float] | None = None,
+    zero_division: float = 0.0,
+    detailed: bool = False,
+) -> Scores:
+    """The paper's scores (section 3: equations 1 and 2, OC-accuracy, OC-AUC, calibration AUC).
+
+    Args:
+        state: rows ``references`` with ``probabilities`` or ``logits``, and perhaps ``review_scores``.
+        review_strategy: "uncertainty" or "toxicity"; None is "uncertainty", or ``review_scores`` where there are some.
+        review_fractions: each in [0, 1]; k = floor(fraction n) rows are reviewed.
+        threshold: of the probability, in [0, 1]; a row is predicted toxic strictly above it.
+        n_bins: equal bins of the calibration error, at least 1.
+        targets: quantity of `TARGETS` -> value in [0, 1] to be reached.
+        zero_division: 0.0, 1.0 or nan, for oc_precision, oc_recall and oc_f1.
+        detailed: see the metric card.
+
+    Raises:
+        ValueError: for an option out of range, or ``review_strategy`` beside ``review_scores``.
+    """
+    own = state.rows.get("review_scores")
+    if own is not None and review_strategy is not None:
+        found = f"{describe(review_strategy)} beside review_scores"
+        refuse("oracle_collab", "option review_strategy", found, "a strategy, or review_scores for one of your own")
+    strategy = "uncertainty" if review_strategy is None else review_strategy
+    check_choice("oracle_collab", "review_strategy", strategy, STRATEGIES)
+    fractions = _check_fractions(review_fractions)
+    threshold = check_number("oracle_collab", "threshold", threshold, 0.0, 1.0)
+    if not is_number(n_bins) or n_bins < 1 or n_bins != int(n_bins):
+        refuse("oracle_collab", "option n_bins", describe(n_bins), "a whole number from 1 up")
+    aims = _check_targets(targets)
+    check_choice("oracle_collab", "zero_division", zero_division, (0.0, 1.0, float("nan")))
+    check_choice("oracle_collab", "detailed", detailed, (False, True))
+
+    logits = "logits" in state.rows
+    raw = state.rows["logits" if logits else "probabilities"]
+    rows = sort_rows(state.rows["references"], raw, own, review_strategy=strategy, threshold=threshold, logits=logits)
+    capacities = [capacity(fraction, state.n_rows) for fraction in fractions]
+    curve = review_at(rows, capacities, interpolated=detailed)
+    calibration = calibration_curve(rows)
+    scores = Scores(zero_division)
+    for i, fraction in enumerate(fractions):
+        _put_team(scores, rows, curve, i, f"_at_{fraction!r}", detailed)
+    _put_model(scores, rows, calibration, int(n_bins))
+    if detailed:
+        for key, area in zip(("aurc", "augrc"), risk_coverage_areas(rows, calibration)):
+            scores.put(key, area)
+    for quantity, aim in aims.items():
+        k = smallest_capacity(rows, quantity, aim)
+        why = "" if k is not None else f"no number of reviews gives {quantity} a value, set to nan"
+        scores.put(f"review_fraction_for_{quantity}", np.nan if k is None else k / state.n_rows, why)
+        scores.put(f"n_reviews_for_{quantity}", np.nan if k is None else k, why)
+    return scores
+
+
+def _check_fractions(fractions: Any) -> list[float]:
+    if isinstance(fractions, str) or not isinstance(fractions, (Sequence, np.ndarray)):
+        refuse("oracle_collab", "option review_fractions", describe(fractions), "a list of numbers from 0 to 1")
+    return [check_number("oracle_collab", f"review_fractions[{i}]", f, 0.0, 1.0) for i, f in enumerate(fractions)]
+
+
+def _check_targets(targets: Any) -> dict[str, float]:
+    if targets is None:
+        return {}
+    if not isinstance(targets, Mapping):
+        refuse("oracle_collab", "option targets", describe(targets), 'a dict such as {"oc_accuracy": 0.99}')
+    return {
+        check_choice("oracle_collab", "targets", quantity, TARGETS): check_number(
+            "oracle_collab", f"targets[{quantity!r}]", aim, 0.0, 1.0
+        )
+        for quantity, aim in targets.items()
+    }
+
+
+def _put_team(scores: Scores, rows: Rows, curve: ReviewCurve, i: int, at: str, detailed: bool) -> None:
+    """The team's scores at one fraction."""
+    point = ReviewCurve(*(column[i] for column in curve))
+    n, k, n_wrong = len(rows.everyone), point.n_reviewed, len(rows.wrong)
+    nan = float("nan")
+    scores.proportion(f"oc_accuracy{at}", n - point.fp - point.fn, n, "no rows", undefined=nan)
+    scores.proportion(f"review_efficiency{at}", point.wrong_reviewed, k, "the fraction allows no review", undefined=nan)
+    scores.proportion(
+        f"review_effectiveness{at}", point.wrong_reviewed, n_wrong, "no prediction is wrong", undefined=nan
+    )
+    scores.put(f"oc_auroc{at}", point.oc_auroc, _why_no_auroc(rows))
+    scores.put(f"oc_auprc{at}", point.oc_auprc, _why_no_auprc(rows))
+    if not detailed:
+        return
+    accuracy = (n - n_wrong) / n
+    scores.put(f"n_reviewed{at}", k)
+    scores.put(f"tied_at_cutoff{at}", point.tied_at_cutoff)
+    scores.proportion(f"oc_precision{at}", point.tp, point.tp + point.fp, "nothing is found toxic")
+    scores.proportion(f"oc_recall{at}", point.tp, point.tp + point.fn, "no reference is toxic")
+    scores.f1(f"oc_f1{at}", point.tp, point.fp, point.fn, "nothing is toxic or found toxic")
+    scores.put(f"oc_auprc_interpolated{at}", point.oc_auprc_interpolated, _why_no_auprc(rows))
+    scores.put(f"random_review_accuracy{at}", accuracy + k / n * (1.0 - accuracy))
+    scores.put(f"ideal_review_accuracy{at}", min(1.0, (n - n_wrong + int(k)) / n))
+
+
+def _put_model(scores: Scores, rows: Rows, calibration: Curve, n_bins: int) -> None:
+    """The scores of the model alone."""
+    n, n_wrong = len(rows.everyone), len(rows.wrong)
+    scores.proportion("accuracy", n - n_wrong, n, "no rows", undefined=float("nan"))
+    alone = rows.ranks.curve()
+    scores.put("auroc", alone.roc_auc(), _why_no_auroc(rows))
+    scores.put("auprc", alone.average_precision(), _why_no_auprc(rows))
+    scores.put("brier", brier_score(rows))
+    scores.put("ece", reliability(rows, n_bins).ece)
+    no_wrong = "" if n_wrong else "no prediction is wrong, set to nan"
+    no_right = "" if n_wrong < n else "no prediction is right, set to nan"
+    scores.put("calibration_auroc", calibration.roc_auc(), no_wrong or no_right)
+    scores.put("calibration_auprc", calibration.average_precision(), no_wrong)
+
+
+def _why_no_auroc(rows: Rows) -> str:
+    why = "no reference is non-toxic, set to nan" if not rows.ranks.n_negatives else ""
+    return _why_no_auprc(rows) or why
+
+
+def _why_no_auprc(rows: Rows) -> str:
+    return "" if rows.ranks.n_positives else "no reference is toxic, set to nan"
+
+
+class OracleCollab(Metric):
+    """The collaboration scores as an `evaluate.Metric`."""
+
+    headline = "accuracy"
+    encode = staticmethod(encode)
+    count = staticmethod(count)
+    score = staticmethod(score)
+
+    def _info(self) -> evaluate.MetricInfo:
+        check_choice("oracle_collab", "config_name", self.config_name, ("default",))
+        number = datasets.Value("float64")
+        references = [datasets.Value("string"), datasets.Value("int64"), number]
+        features = [
+            {"predictions": predictions, "references": kind} | own
+            for own in ({}, {"review_scores": number})
+            for predictions in (number, datasets.Sequence(number))
+            for kind in references
+        ]
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_INPUTS,
+            features=[datasets.Features(columns) for columns in features],
+            reference_urls=["https://arxiv.org/abs/2107.04212", "https://aclanthology.org/2021.woah-1.5"],
+        )

@@ -1,0 +1,209 @@
+"""Rows sorted once, and what they say of the model alone: calibration, Brier score, reliability, risk and coverage."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .ranking import Curve, Ranks, rank_sorted
+
+
+class Rows(NamedTuple):
+    """All rows, each class in ascending order of score.
+
+    Attributes:
+        scores: scores of the (negatives, positives), ascending: P(toxic), or its logit.
+        review: their review scores, in the same order.
+        rising: how many of each class lie where the review score rises with the score (beyond, it falls); None for
+            review scores of the user's own, which needn't follow the score at all.
+        predicted: in each class, the first position of a positive prediction.
+        ranks: where the positives' scores stand among the negatives'.
+        queues: review scores, ascending, of the right negatives, wrong negatives, wrong positives, right positives.
+        everyone: review scores, ascending, of all.
+        right, wrong: uncertainties, ascending, of the right and the wrong predictions, however reviews are chosen.
+        logits: whether ``scores`` are logits.
+    """
+
+    scores: tuple[np.ndarray, np.ndarray]
+    review: tuple[np.ndarray, np.ndarray]
+    rising: tuple[int, int] | None
+    predicted: tuple[int, int]
+    ranks: Ranks
+    queues: tuple[np.ndarray, ...]
+    everyone: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
+    logits: bool
+
+
+class Reliability(NamedTuple):
+    """The reliability diagram; arrays of shape (n_bins,). Means over an empty bin are nan.
+
+    Attributes:
+        edges: lower edge of each bin of the confidence max(p, 1 - p); each bin is [low, high), the last closed.
+        n_rows: rows in it.
+        confidence: their mean confidence.
+        accuracy: share of right predictions among them.
+        ece: expected calibration error, the mean over rows of |accuracy - confidence| of their bin; a float.
+    """
+
+    edges: np.ndarray
+    n_rows: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    ece: float
+
+
+# --- sorting ------------------------------------------------------------------------------------------------------
+
+
+def sort_rows(
+    labels: np.ndarray,
+    scores: np.ndarray,
+    review_scores: np.ndarray | None = None,
+    *,
+    review_strategy: str = "uncertainty",
+    threshold: float = 0.5,
+    logits: bool = False,
+) -> Rows:
+    """Sort the rows, once for everything.
+
+    Args:
+        labels: 0 or 1 (toxic), shape (n,).
+        scores: float64 of shape (n,): P(toxic), or its logit with ``logits``.
+        review_scores: finite float64 of shape (n,), the larger the sooner reviewed; replaces ``review_strategy``.
+        review_strategy: "uncertainty" reviews by min(p, 1 - p), the order of the paper's p (1 - p) (equation 1)
+            without its rounding: 1 - p is exact where p >= 1/2. "toxicity" reviews by p.
+        threshold: of p; a row is predicted toxic strictly above it.
+        logits: see ``scores``. Orders then come from the logits, where nothing saturates.
+    """
+    members = labels != 1, labels == 1
+    if review_scores is None:  # values only: several times faster than an argsort
+        low, high = (np.sort(scores[member]) for member in members)
+        review = low, high
+    else:
+        orders = [np.flatnonzero(member)[np.argsort(scores[member])] for member in members]
+        low, high = (scores[order] for order in orders)
+        review = review_scores[orders[0]], review_scores[orders[1]]
+    unsure = _uncertainty(low, logits), _uncertainty(high, logits)
+    rising: tuple[int, int] | None = None
+    if review_scores is None and review_strategy == "toxicity":
+        rising = len(low), len(high)
+    elif review_scores is None:
+        review, middle = unsure, 0.0 if logits else 0.5
+        rising = int(low.searchsorted(middle)), int(high.searchsorted(middle))
+
+    cut = _logit(threshold) if logits else threshold
+    predicted = int(low.searchsorted(cut, side="right")), int(high.searchsorted(cut, side="right"))
+    by_uncertainty = _queues(unsure, predicted, runs=True)
+    queues = by_uncertainty if review is unsure else _queues(review, predicted, runs=rising is not None)
+    right, wrong = _merge(by_uncertainty[0], by_uncertainty[3]), _merge(by_uncertainty[1], by_uncertainty[2])
+    everyone = _merge(right, wrong) if review is unsure else _merge(*queues)
+    return Rows((low, high), review, rising, predicted, rank_sorted(low, high), queues, everyone, right, wrong, logits)
+
+
+def _uncertainty(scores: np.ndarray, logits: bool) -> np.ndarray:
+    unsure: np.ndarray = -np.abs(scores) if logits else np.minimum(scores, 1.0 - scores)
+    return unsure
+
+
+def _queues(review: tuple[np.ndarray, np.ndarray], predicted: tuple[int, int], runs: bool) -> tuple[np.ndarray, ...]:
+    """Review scores of the right negatives, wrong negatives, wrong positives, right positives, each ascending.
+
+    ``runs``: they rise and fall in long runs, which a stable sort only has to merge.
+    """
+    parts = [part for scores, at in zip(review, predicted) for part in (scores[:at], scores[at:])]
+    return tuple(np.sort(part, kind="stable" if runs else "quicksort") for part in parts)
+
+
+def _merge(*parts: np.ndarray) -> np.ndarray:
+    """Sorted arrays as one: a stable sort finds the runs and merges them in linear time."""
+    merged = np.concatenate(parts)
+    merged.sort(kind="stable")
+    return merged
+
+
+def _logit(p: float) -> float:
+    return math.log(p) - math.log1p(-p) if 0.0 < p < 1.0 else math.copysign(math.inf, p - 0.5)
+
+
+def _probabilities(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """P(toxic) of the negatives and the positives."""
+    if not rows.logits:
+        return rows.scores
+    return _sigmoid(rows.scores[0]), _sigmoid(rows.scores[1])
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    small = np.exp(-np.abs(x))
+    sigmoid: np.ndarray = np.where(x >= 0, 1.0, small) / (1.0 + small)
+    return sigmoid
+
+
+# --- the model alone ----------------------------------------------------------------------------------------------
+
+
+def brier_score(rows: Rows) -> float:
+    """Mean of (p - y)^2."""
+    negatives, positives = _probabilities(rows)
+    total = float(np.square(negatives).sum()) + float(np.square(1.0 - positives).sum())
+    return total / (len(negatives) + len(positives))
+
+
+def reliability(rows: Rows, n_bins: int = 15) -> Reliability:
+    """Confidence and accuracy in ``n_bins`` equal bins of the confidence max(p, 1 - p) in [0, 1].
+
+    A confidence within 2^-50 of an edge counts as on it: 1 - 0.4 is meant to lie in the bin that starts at 0.6.
+    """
+    count, right = np.zeros(n_bins), np.zeros(n_bins)
+    confidence = np.zeros(n_bins)
+    for positive, p in enumerate(_probabilities(rows)):
+        at = rows.predicted[positive]
+        for predicted, part in enumerate((p[:at], p[at:])):
+            sure = np.maximum(part, 1.0 - part)
+            bins = ((sure + 2.0**-50) * n_bins).astype(np.int64)
+            np.minimum(bins, n_bins - 1, out=bins)
+            inside = np.bincount(bins, minlength=n_bins)
+            count += inside
+            confidence += np.bincount(bins, sure, minlength=n_bins)
+            if predicted == positive:
+                right += inside
+    some = count > 0
+    ece = float(np.abs(right - confidence).sum() / count.sum())
+    empty = np.full(n_bins, math.nan)
+    return Reliability(
+        edges=np.arange(n_bins) / n_bins,
+        n_rows=count.astype(np.int64),
+        confidence=np.divide(confidence, count, out=empty.copy(), where=some),
+        accuracy=np.divide(right, count, out=empty.copy(), where=some),
+        ece=ece,
+    )
+
+
+def calibration_curve(rows: Rows) -> Curve:
+    """Wrong predictions (the positives here) ranked by uncertainty among the right ones."""
+    return rank_sorted(rows.right, rows.wrong).curve()
+
+
+def risk_coverage_areas(rows: Rows, calibration: Curve) -> tuple[float, float]:
+    """Areas under the risk-coverage and the generalised risk-coverage curve, the least uncertain accepted first.
+
+    With E_i the expected number of wrong predictions among the i least uncertain rows (rows tied at i count in
+    proportion):
+
+    * AURC = 1/n sum over i = 1..n of E_i / i (Geifman and El-Yaniv 2017),
+    * AUGRC = the trapezoid area under E_i / n over i / n (Traub et al. 2024) = e^2 / 2 + (1 - c) e (1 - e), with the
+      error rate e and c the calibration ROC-AUC. It is 1 minus the area under OC-accuracy with
+      review by uncertainty.
+    """
+    unsure = _merge(rows.right, rows.wrong)
+    n, n_wrong = len(unsure), len(rows.wrong)
+    augrc = (n_wrong**2 + float(calibration.inversions())) / (2.0 * n**2)
+    starts = np.flatnonzero(np.append(True, unsure[1:] != unsure[:-1]))
+    size = np.diff(np.append(starts, n))
+    before = rows.wrong.searchsorted(unsure[starts], side="left")
+    rate = np.diff(np.append(before, n_wrong)) / size
+    # Within a group of ties E_i / i = rate + (before - starts rate) / i: a harmonic sum.
+    harmonic = np.add.reduceat(1.0 / np.arange(1, n + 1), starts)
+    aurc = float(((before - starts * rate) * harmonic + rate * size).sum()) / n
+    return aurc, augrc
