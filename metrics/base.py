@@ -8,8 +8,10 @@
 import abc
 import difflib
 import inspect
+import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, SupportsIndex
 
 import datasets
 import evaluate
@@ -17,6 +19,9 @@ import numpy as np
 
 from .inputs import refuse
 from .scoring import Scores, State, merge, warn_undefined
+
+#: Batches whose counts wait before they are summed: a sum a batch would cost more than counting it.
+MERGE_EVERY = 64
 
 
 class Metric(evaluate.Metric, abc.ABC):
@@ -36,6 +41,8 @@ class Metric(evaluate.Metric, abc.ABC):
     encode: Callable[..., dict[str, np.ndarray]]
     count: Callable[[dict[str, np.ndarray]], State]
     score: Callable[..., Scores]
+    #: (predictions, label_ids) of the Trainer -> inputs and options of ``encode``
+    from_trainer: Callable[[Any, Any], dict[str, Any]]
 
     @abc.abstractmethod
     def _info(self) -> evaluate.MetricInfo:
@@ -45,6 +52,8 @@ class Metric(evaluate.Metric, abc.ABC):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         stock = inspect.signature(evaluate.Metric.__init__).parameters
         self._fixed: dict[str, Any] = {}
+        self._evaluation: Metric | None = None
+        self._exchanges = 0
         self._forget()
         fixed = {key: kwargs.pop(key) for key in list(kwargs) if key not in stock}
         kwargs["seed"] = kwargs.get("seed") or 0  # stock evaluate reads NumPy's global state for want of a seed
@@ -68,6 +77,12 @@ class Metric(evaluate.Metric, abc.ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Without the copies of its own methods stock ``evaluate`` keeps on the instance: they can't be pickled."""
         return {key: value for key, value in self.__dict__.items() if key not in ("compute", "add", "add_batch")}
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """What ``evaluate.load`` made is loaded again where it is unpickled: a new process doesn't know its class."""
+        if type(self).__module__.startswith("evaluate_modules."):
+            return evaluate.load, (inspect.getfile(type(self)), self.config_name), self.__getstate__()
+        return super().__reduce_ex__(protocol)
 
     # Rows in.
 
@@ -106,7 +121,9 @@ class Metric(evaluate.Metric, abc.ABC):
         state, names, chosen = self._count_rows(inputs, options)
         self._pending.append(state)
         self._pending_inputs, self._pending_options = names, chosen
-        if not state.rows:  # counts alone: constant memory however many batches come
+        if (
+            not state.rows and len(self._pending) >= MERGE_EVERY
+        ):  # counts alone: constant memory for any number of batches
             self._pending = [merge(self._pending)]
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
@@ -167,6 +184,44 @@ class Metric(evaluate.Metric, abc.ABC):
         warn_undefined(self.name, scores.undefined)
         return scores.as_dict(self.headline)
 
+    def compute_metrics(self, eval_prediction: Any, compute_result: bool = True) -> dict[str, Any]:
+        """For the Trainer of ``transformers``, as it is: ``Trainer(compute_metrics=metric.compute_metrics)``.
+
+        Options are those fixed when the module was loaded. The rows are kept apart from those of ``add`` and
+        ``add_batch``. A Trainer of several processes gathers the rows itself and calls this on each of them, so
+        ``num_process`` plays no part here.
+
+        Args:
+            eval_prediction: an ``EvalPrediction``: ``predictions`` as the model returned them, and ``label_ids``.
+            compute_result: False for every batch but the last, if ``batch_eval_metrics`` is set.
+
+        Returns:
+            What ``compute`` returns; an empty dict for a batch that isn't the last.
+
+        Raises:
+            ValueError: if the arrays don't have the shapes expected from the model (the message says which), or for
+                what ``compute`` refuses. Then the evaluation is over, and the next one begins with no rows.
+        """
+        from .trainer import batches, begins_evaluation
+
+        evaluation, self._evaluation = self._evaluation, None
+        if evaluation is None or begins_evaluation():
+            evaluation = self._alone()
+        for predictions, label_ids in batches(eval_prediction):
+            given = self.from_trainer(predictions, label_ids)
+            evaluation.add_batch(**{key: value for key, value in given.items() if key not in self._fixed})
+        if compute_result:
+            return evaluation.compute() or {}
+        self._evaluation = evaluation
+        return {}
+
+    def _alone(self) -> "Metric":
+        """A module like this one, for one process and without rows."""
+        alone: Metric = object.__new__(type(self))
+        alone.__dict__.update(self.__getstate__() | {"num_process": 1, "process_id": 0})
+        alone._forget()
+        return alone
+
     def _gather(self, state: State) -> list[State] | None:
         """The states of all processes on process 0, ``None`` elsewhere, by way of stock ``evaluate``'s files and locks.
 
@@ -177,12 +232,22 @@ class Metric(evaluate.Metric, abc.ABC):
             config_name=f"{self.name}-{self.config_name}",
             num_process=self.num_process,
             process_id=self.process_id,
-            experiment_id=self.experiment_id,
+            # a process that is done may begin the next exchange while process 0 still reads this one's files
+            experiment_id=f"{self.experiment_id}-{self._exchanges % 2}",
             cache_dir=self._data_dir_root,
             timeout=self.timeout,
             seed=0,
         )
-        answer = exchange.compute(state=[state.to_bytes()])
+        try:
+            answer = exchange.compute(state=[state.to_bytes()])
+        except (ValueError, OSError) as error:  # a process never came, or ended while it wrote
+            traceback.clear_frames(error.__traceback__)  # they hold locks of the other processes' files
+            where = f"process {self.process_id} of {self.num_process}"
+            found = f"the others' counts can't be had, waiting {self.timeout} s for each ({error})"
+            refuse(self.name, where, found, "every process calls compute, with the same experiment_id")
+        finally:
+            exchange.let_go()
+        self._exchanges += 1
         return None if answer is None else [State.from_bytes(data) for data in answer["states"]]
 
     def _build_data_dir(self) -> str:
@@ -201,6 +266,16 @@ class _StateExchange(evaluate.Metric):
 
     def _compute(self, *, state: list[bytes]) -> dict[str, list[bytes]]:
         return {"states": state}
+
+    def let_go(self) -> None:
+        """Release and delete what an error leaves held, so that nobody waits for it."""
+        if self.writer is not None:
+            self.writer.close()
+        for lock in (self.rendez_vous_lock, self.filelock, *(self.filelocks or ())):
+            if lock is not None:
+                lock.release()
+        if self.cache_file_name is not None:
+            Path(self.cache_file_name).unlink(missing_ok=True)
 
 
 def _keyword_defaults(function: Callable[..., Any]) -> dict[str, Any]:
