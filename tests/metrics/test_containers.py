@@ -1,0 +1,187 @@
+"""Whatever holds the rows, the numbers are the same, and what the user passed is left as it was."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import datasets
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import SAMPLES, Row, Sample, assert_same, columns, ids, to_ids
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+
+def objects(items: list) -> np.ndarray:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def series(items: list) -> pd.Series:
+    return pd.Series(items, index=[7 * i + 3 for i in range(len(items))][::-1])
+
+
+def chunked(items: list) -> pa.ChunkedArray:
+    whole = pa.array(items)
+    return pa.chunked_array([whole[:1], whole[1:1], whole[1:]])
+
+
+def column(items: list) -> Any:
+    return datasets.Dataset.from_dict({"rows": items})["rows"]
+
+
+def frozen(items: list) -> np.ndarray:
+    array = np.array(items)
+    array.flags.writeable = False
+    return array
+
+
+def padded(sequences: list[list[int]]) -> np.ndarray:
+    array = np.full((len(sequences), max(map(len, sequences)) + 1), -100)
+    for row, sequence in zip(array, sequences):
+        row[: len(sequence)] = sequence
+    return array
+
+
+def tensor(items: list) -> Any:
+    return pytest.importorskip("torch", reason="torch is not installed").tensor(items)
+
+
+def tupled(item: Any) -> Any:
+    return tuple(item) if isinstance(item, list) else item
+
+
+def each_tupled(items: list) -> tuple:
+    return tuple({k: tupled(v) for k, v in item.items()} if isinstance(item, dict) else tupled(item) for item in items)
+
+
+def strided(items: list) -> np.ndarray:
+    return np.array([x for item in items for x in (item, items[0])])[::2]
+
+
+#: Containers of whole columns, whatever the items.
+ANY: dict[str, Callable] = {
+    "tuples": each_tupled,
+    "object_array": objects,
+    "series": series,
+    "arrow": pa.array,
+    "arrow_chunked": chunked,
+    "arrow_slice": lambda items: pa.array([items[0], *items, items[0]])[1:-1],
+    "datasets_column": column,
+}
+#: Containers of one label or number a row.
+FLAT: dict[str, Callable] = {
+    "numpy": frozen,
+    "numpy_strided": strided,
+    "list_of_numpy_scalars": lambda items: list(np.array(items)),
+    "series_category": lambda items: series(items).astype("category"),
+    "series_nullable": lambda items: series(items).convert_dtypes(),
+    "arrow_dictionary": lambda items: pa.array(items).dictionary_encode(),
+    "arrow_large": lambda items: pa.array(items, pa.large_string()) if isinstance(items[0], str) else pa.array(items),
+}
+#: Containers of ids or numbers.
+NUMBERS: dict[str, Callable] = {
+    "tensor": tensor,
+    "tensor_with_grad": lambda items: tensor(np.array(items, dtype=np.float64)).requires_grad_(),
+    "list_of_tensors": lambda items: list(tensor(items)),
+    "whole_floats": lambda items: np.array(items, dtype=np.float64),
+    "float_list": lambda items: [float(item) for item in items],
+    "column_vector_series": lambda items: series(items).astype("float64"),
+}
+#: Containers of one sequence of ids a row.
+SEQUENCES: dict[str, Callable] = {
+    "list_of_arrays": lambda items: [np.array(item, dtype=np.int64) for item in items],
+    "padded": padded,
+    "padded_tensor": lambda items: tensor(padded(items)),
+    "padded_floats": lambda items: padded(items).astype(float),
+    "padded_lists": lambda items: padded(items).tolist(),
+    "list_of_tensors": lambda items: [tensor(item).long() for item in items],
+    "arrow_large_list": lambda items: pa.array(items, pa.large_list(pa.int16())),
+}
+
+
+def copied(value: Any) -> Any:
+    """Everything in it, and of which kind it is."""
+    if isinstance(value, dict):
+        return {k: copied(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value), [copied(v) for v in value]
+    listed = getattr(value, "to_pylist", getattr(value, "tolist", None))
+    return type(value), copied(listed()) if listed else copy.deepcopy(value)
+
+
+def check(sample: Sample, rows: list[Row], convert: Callable) -> None:
+    wanted = sample.compute(rows, detailed=True)
+    given = {name: convert(items) for name, items in columns(rows).items()}
+    untouched = {name: copied(value) for name, value in given.items()}
+    found = sample.load().compute(**given, **sample.encode_options, detailed=True)
+    assert_same(found, wanted)
+    assert repr({name: copied(value) for name, value in given.items()}) == repr(untouched)
+
+
+few = settings(max_examples=10)
+
+
+@pytest.mark.parametrize("container", ANY)
+@pytest.mark.parametrize("sample", SAMPLES, ids=ids)
+@few
+@given(data=st.data())
+def test_any_container(sample: Sample, container: str, data: st.DataObject) -> None:
+    rows = data.draw(sample.rows())
+    check(sample, rows, ANY[container])
+    check(sample, to_ids(sample, rows), ANY[container])
+
+
+FLAT_SAMPLES = [s for s in SAMPLES if not s.sequences and s.metric != "conda_joint"]
+
+
+@pytest.mark.parametrize("container", FLAT)
+@pytest.mark.parametrize("sample", FLAT_SAMPLES, ids=ids)
+@few
+@given(data=st.data())
+def test_one_value_a_row(sample: Sample, container: str, data: st.DataObject) -> None:
+    rows = data.draw(sample.rows())
+    check(sample, rows, FLAT[container])
+    check(sample, to_ids(sample, rows), FLAT[container])
+
+
+@pytest.mark.parametrize("container", NUMBERS)
+@pytest.mark.parametrize("sample", FLAT_SAMPLES, ids=ids)
+@few
+@given(data=st.data())
+def test_numbers(sample: Sample, container: str, data: st.DataObject) -> None:
+    rows = to_ids(sample, data.draw(sample.rows()))
+    precise = "prediction_scores" in rows[0] or sample.metric == "oracle_collab"
+    if precise and container in ("tensor", "list_of_tensors"):  # torch makes float32 of Python floats
+        rows = [{k: float(np.float32(v)) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+    check(sample, rows, NUMBERS[container])
+
+
+@pytest.mark.parametrize("container", SEQUENCES)
+@few
+@given(data=st.data())
+def test_sequences_of_ids(container: str, data: st.DataObject) -> None:
+    for sample in SAMPLES:
+        rows = to_ids(sample, data.draw(sample.rows()))
+        if sample.sequences:
+            check(sample, rows, SEQUENCES[container])
+        if sample.metric == "conda_joint":  # columnar: a dict of two columns
+            columnar = lambda items: {  # noqa: E731
+                "intent": np.array([item["intent"] for item in items]),
+                "slots": SEQUENCES[container]([item["slots"] for item in items]),
+            }
+            check(sample, rows, columnar)
+
+
+def test_float32_would_flip_a_strict_threshold_and_float64_is_kept() -> None:
+    for sample in SAMPLES:
+        if sample.id in ("threat_f1-scores", "oracle_collab"):
+            name = "prediction_scores" if sample.metric == "threat_f1" else "predictions"
+            for hold in (list, np.array, pa.array, pd.Series, column):
+                result = sample.load().compute(**{name: hold([0.5000000001, 0.1]), "references": [1, 0]})
+                assert result["accuracy"] == 1.0
