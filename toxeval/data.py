@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,8 @@ def make_builder(
     options: Mapping[str, Any],
 ) -> Any:
     """The builder of a dataset, its name, config and options checked; options that are None are left out."""
+    import datasets
+
     cls = builder_class(name)
     configs = list(cls.builder_configs)
     if config is not None and config not in configs:
@@ -96,10 +99,13 @@ def make_builder(
     unknown = [option for option in options if not hasattr(cls.builder_configs[configs[0]], option)]
     if unknown:
         raise ValueError(f"toxeval: {name} has no option {', '.join(unknown)}")
-    return cls(
-        cache_dir=None if cache_dir is None else os.fspath(cache_dir),
-        config_name=config,
-        data_dir=data_dir,
-        data_files=data_files,
-        **options,
-    )
+    given = {"data_dir": data_dir, "data_files": data_files, **options}
+    cache = None if cache_dir is None else os.fspath(cache_dir)
+    try:
+        return cls(cache_dir=cache, config_name=config, **given)
+    except PermissionError:
+        # `datasets` < 4 locks a file beside the package's folder; where that is not writable, let it copy the script
+        if int(datasets.__version__.split(".")[0]) >= 4:
+            raise
+        script = os.path.dirname(inspect.getfile(cls))
+        return datasets.load_dataset_builder(script, config, cache_dir=cache, trust_remote_code=True, **given)
