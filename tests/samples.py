@@ -23,9 +23,10 @@ SAFETY = ("Safe", "Unsafe")
 THREE_WAY = ("Safe", "Utterance-Unsafe", "Context-Unsafe")
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
 THREAT = ("non-threat", "threat")
+TOXIC = ("non-toxic", "toxic")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sample:
     """One way of calling a metric.
 
@@ -54,6 +55,9 @@ class Sample:
     @property
     def id(self) -> str:
         return "-".join(filter(None, [self.metric, self.config, self.variant]))
+
+    def __repr__(self) -> str:
+        return self.id
 
     def load(self, **options: Any) -> Any:
         return toxeval.load(self.metric, self.config, **options)
@@ -121,7 +125,9 @@ def _samples() -> list[Sample]:
         {"prediction_scores": p, "references": r} for p, r in zip((0.9, 0.3, 0.7, 0.1), ("threat", *THREAT, "threat"))
     ]
     scored += [{"prediction_scores": 0.2, "references": "non-threat"}]
-    oracle = [{"predictions": p, "references": r} for p, r in [(0.9, 1), (0.3, 1), (0.7, 0), (0.1, 0), (0.45, 0)] * 250]
+    oracle = [
+        {"predictions": p, "references": TOXIC[r]} for p, r in [(0.9, 1), (0.3, 1), (0.7, 0), (0.1, 0), (0.45, 0)] * 250
+    ]
     safety = _pairs(SAFETY)
     zero = {"zero_division": (0.0, 1.0), "detailed": (False, True)}
     return [
@@ -156,23 +162,25 @@ def _samples() -> list[Sample]:
         ),
         Sample(
             "oracle_collab",
-            st.fixed_dictionaries({"predictions": probabilities(), "references": st.sampled_from([0, 1])}),
+            st.fixed_dictionaries({"predictions": probabilities(), "references": labels(*TOXIC)}),
             oracle,
-            [{"predictions": 0.2, "references": 0}, {"predictions": 0.6, "references": 0}],
+            [{"predictions": 0.2, "references": "non-toxic"}, {"predictions": 0.6, "references": "non-toxic"}],
             {"review_strategy": ("uncertainty", "toxicity"), "threshold": (0.5, 0.3), "detailed": (False, True)},
+            {"references": TOXIC},
         ),
         Sample(
             "oracle_collab",
             st.fixed_dictionaries(
                 {
                     "predictions": probabilities(),
-                    "references": st.sampled_from([0, 1]),
+                    "references": labels(*TOXIC),
                     "review_scores": st.sampled_from([-3.0, 0.0, 1.5]) | st.floats(-1e6, 1e6),
                 }
             ),
             [row | {"review_scores": float(i % 7)} for i, row in enumerate(oracle)],
-            [{"predictions": 0.2, "references": 1, "review_scores": 1.0}] * 2,
+            [{"predictions": 0.2, "references": "toxic", "review_scores": 1.0}] * 2,
             {"review_fractions": ((0.1, 0.5), (0.25, 1.0)), "detailed": (False, True)},
+            {"references": TOXIC},
             variant="review_scores",
         ),
         Sample(
