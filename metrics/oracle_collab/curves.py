@@ -146,7 +146,8 @@ def review_at(rows: Rows, capacities: Sequence[int], *, interpolated: bool = Tru
         interpolated: whether ``oc_auprc_interpolated`` is wanted (else nan): it takes a logarithm a positive.
 
     Returns:
-        `ReviewCurve` of K points. Each costs two binary searches for the counts and O(P) for the rank metrics.
+        `ReviewCurve` of K points, each in O(log n) for the counts and O(P) for the rank metrics (O(n) with review
+        scores of the user's own).
     """
     tn, fp, fn, tp = (len(queue) for queue in rows.queues)
     n, n_positives = tn + fp + fn + tp, fn + tp
@@ -159,27 +160,26 @@ def review_at(rows: Rows, capacities: Sequence[int], *, interpolated: bool = Tru
         tp_k, fp_k, fn_k = tp + caught_fn, fp - caught_fp, fn - caught_fn
         curve = _oracle_curve(rows, cut, share if 0 < share < 1 else int(share))
         points.append(
-            (
-                k,
-                k / n,
-                cut.tied if 0 < share < 1 else 0,
-                caught,
-                tp_k,
-                fp_k,
-                fn_k,
-                (n - fp_k - fn_k) / n,
-                _ratio(tp_k, tp_k + fp_k),
-                _ratio(tp_k, n_positives),
-                _ratio(2 * tp_k, 2 * tp_k + fp_k + fn_k),
-                _ratio(caught, k),
-                _ratio(caught, fp + fn),
-                curve.roc_auc(),
-                curve.average_precision(),
-                curve.interpolated_area() if interpolated else math.nan,
-            )
+            {
+                "n_reviewed": k,
+                "fraction": k / n,
+                "tied_at_cutoff": cut.tied if 0 < share < 1 else 0,
+                "wrong_reviewed": caught,
+                "tp": tp_k,
+                "fp": fp_k,
+                "fn": fn_k,
+                "oc_accuracy": (n - fp_k - fn_k) / n,
+                "oc_precision": _ratio(tp_k, tp_k + fp_k),
+                "oc_recall": _ratio(tp_k, n_positives),
+                "oc_f1": _ratio(2 * tp_k, 2 * tp_k + fp_k + fn_k),
+                "review_efficiency": _ratio(caught, k),
+                "review_effectiveness": _ratio(caught, fp + fn),
+                "oc_auroc": curve.roc_auc(),
+                "oc_auprc": curve.average_precision(),
+                "oc_auprc_interpolated": curve.interpolated_area() if interpolated else math.nan,
+            }
         )
-    columns = [np.array(column) for column in zip(*points)] or [np.empty(0)] * len(ReviewCurve._fields)
-    return ReviewCurve(*columns)
+    return ReviewCurve(**{name: np.array([point[name] for point in points]) for name in ReviewCurve._fields})
 
 
 def _weigh(reviewed: tuple[int, int], cut: _Cut) -> float:
@@ -209,6 +209,8 @@ def smallest_capacity(rows: Rows, quantity: str, target: float) -> int | None:
         value = _exact(rows, quantity, k)
         return value is not None and float(value) >= target  # float() of a Fraction rounds correctly
 
+    if reached(0):  # without positives, a precision of 0 ends in 0/0: the one case where what is reached can be lost
+        return 0
     k = bisect.bisect_left(range(n + 1), True, key=reached)
     return k if k <= n else None
 

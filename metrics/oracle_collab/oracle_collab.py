@@ -166,7 +166,7 @@ def score(
     check_choice("oracle_collab", "review_strategy", strategy, STRATEGIES)
     fractions = _check_fractions(review_fractions)
     threshold = check_number("oracle_collab", "threshold", threshold, 0.0, 1.0)
-    if not is_number(n_bins) or n_bins < 1 or n_bins != int(n_bins):
+    if not is_number(n_bins) or not n_bins >= 1 or n_bins % 1:  # nan and inf too
         refuse("oracle_collab", "option n_bins", describe(n_bins), "a whole number from 1 up")
     aims = _check_targets(targets)
     check_choice("oracle_collab", "zero_division", zero_division, (0.0, 1.0, float("nan")))
