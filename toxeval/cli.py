@@ -1,0 +1,74 @@
+"""The command ``toxeval``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+import click
+
+from toxeval import __version__, commands, tools
+
+#: Exit status when the input is bad.
+BAD_INPUT = 2
+
+
+def main() -> None:
+    """Run the command: bad input ends it with the library's message and status 2, not with a traceback."""
+    # each warning once, in a line, without the place in our code
+    warnings.showwarning = lambda message, *_, **__: click.secho(f"warning: {message}", fg="yellow", err=True)
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    if os.environ.get("NO_COLOR"):
+        cli.context_settings["color"] = False
+    try:
+        sys.exit(cli.main(prog_name="toxeval", standalone_mode=False) or 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader of the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (ValueError, OSError) as error:
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
+        sys.exit(BAD_INPUT)
+
+
+@click.group("toxeval", context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="toxeval")
+def cli() -> None:
+    """Score toxicity benchmarks, with results that can be checked.
+
+    Files are JSON Lines, CSV, TSV, Parquet, a folder saved by datasets, or -
+    for standard input. Each METRIC has inputs (predictions, references, ...);
+    toxeval list shows them. A column is found by the name of its input.
+
+    \b
+    Example:
+      $ printf 'predictions,references\\nOFF,OFF\\nNOT,OFF\\nNOT,NOT\\n' |
+          toxeval score sold_macro_f1 --predictions -
+
+    Exit status: 0; 1 if a score is below --fail-under, a result doesn't
+    verify, or doctor found something; 2 for bad input.
+    """
+
+
+for command in (
+    commands.score,
+    commands.verify,
+    tools.plot,
+    tools.doctor,
+    tools.list_,
+    tools.export,
+):
+    cli.add_command(command)
+
+
+if __name__ == "__main__":
+    main()

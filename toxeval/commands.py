@@ -1,0 +1,116 @@
+"""``toxeval score``, ``compare`` and ``verify``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toxeval.options import (
+    FOUND,
+    INPUTS,
+    OPTIONS,
+    ManyFiles,
+    make_job,
+    metric_argument,
+    pairs,
+    progress_bar,
+    with_options,
+)
+
+if TYPE_CHECKING:
+    from toxeval.signature import Result
+
+
+@click.command(cls=ManyFiles)
+@metric_argument
+@with_options(*INPUTS, *OPTIONS)
+@click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
+@click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals.")
+@click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap.")
+@click.option("--detailed", is_flag=True, help="Add counts, support and other details.")
+@click.option("--fail-under", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Exit with 1 if it is below.")
+@click.option("--json", "style", flag_value="json", help="The whole result, to keep and to verify.")
+@click.option("--markdown", "style", flag_value="markdown", help="A Markdown table.")
+@click.option("--latex", "style", flag_value="latex", help="A LaTeX table (booktabs).")
+def score(
+    metric: str,
+    confidence: float | None,
+    resamples: int | None,
+    seed: int | None,
+    fail_under: dict[str, str],
+    style: str | None,
+    **given: Any,
+) -> int:
+    """Score predictions.
+
+    Several files of predictions are runs with different seeds: the table has
+    the mean of their scores and its spread. References are in the same file,
+    in another (--references) or in a benchmark dataset (--dataset); two
+    tables are matched by their column id, else row by row.
+
+    \b
+    Examples:
+      $ toxeval score sold_macro_f1 --predictions predictions.jsonl
+      $ toxeval score sold_macro_f1 --predictions predictions.jsonl \\
+          --confidence 0.95 --fail-under f1_macro_low=0.1 --json
+
+    KEY_low of --fail-under is the lower end of the interval.
+    """
+    from toxeval import jobs, report
+
+    intervals = {"confidence_level": confidence, "n_resamples": resamples, "seed": seed}
+    if confidence is None and (resamples is not None or seed is not None):
+        raise click.UsageError("--resamples and --seed are for --confidence")
+    chosen = {key: value for key, value in intervals.items() if value is not None}
+    job = make_job(metric, confidence=chosen, **given)
+    result = jobs.score(job, progress_bar)
+    click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
+    return _gate(result, fail_under)
+
+
+def _gate(result: Result, fail_under: dict[str, str]) -> int:
+    """Exit status 1 if a score is below its bound; an undefined score is."""
+    status = 0
+    for key, text in fail_under.items():
+        if key not in result.scores:
+            hint = " (add --confidence)" if key.endswith("_low") else ""
+            raise click.UsageError(f"--fail-under: no score {key}{hint}; there are {', '.join(result.scores)}")
+        try:
+            bound = float(text)
+        except ValueError:
+            raise click.UsageError(f"--fail-under: {key}={text}: not a number") from None
+        if not result.scores[key] >= bound:
+            click.secho(f"below: {key} is {result.scores[key]:.6g}, wanted {bound:g}", fg="red", err=True)
+            status = FOUND
+    return status
+
+
+@click.command(cls=ManyFiles)
+@click.argument("result", metavar="RESULT.json")
+@with_options(*INPUTS[:2], *INPUTS[3:])
+def verify(result: str, **given: Any) -> int:
+    """Recompute a saved result and say whether it matches.
+
+    RESULT.json is what score --json wrote. Options and dataset are read from
+    it, files are given again.
+
+    \b
+    Example:
+      $ toxeval score sold_macro_f1 --predictions predictions.jsonl --json \\
+          > result.json
+      $ toxeval verify result.json --predictions predictions.jsonl
+    """
+    from toxeval import jobs
+    from toxeval.report import table
+    from toxeval.signature import read_result
+
+    reported, signature = read_result(result)
+    job = jobs.job_of(reported, **given)
+    found = jobs.mismatches(reported, signature, jobs.score(job, progress_bar))
+    if not found:
+        click.secho(f"match: {len(reported.scores)} scores, {reported.n_rows} rows", fg="green")
+        return 0
+    click.secho("mismatch", fg="red")
+    click.echo(table(["", "reported", "recomputed"], [[key, str(old), str(new)] for key, old, new in found]))
+    return FOUND

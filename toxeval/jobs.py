@@ -1,0 +1,213 @@
+"""From files to results: what the commands do, without the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import toxeval
+from toxeval.data import load_dataset
+from toxeval.files import open_table
+from toxeval.metrics.inputs import refuse
+from toxeval.metrics.scoring import State, merge
+from toxeval.pairing import Batch, paired
+from toxeval.signature import Result, default_options, differences, digest, full_options
+from toxeval.tables import Table, from_dataset
+
+if TYPE_CHECKING:
+    from toxeval.metrics.base import Metric
+
+#: (batches, what is read, its number of rows if known) -> the same batches.
+Progress = Callable[[Iterable[Batch], str, "int | None"], Iterator[Batch]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be scored and how.
+
+    Attributes:
+        metric, config: the module and its configuration.
+        predictions: files of predictions; several are runs with different seeds, or systems to compare.
+        references: a file with the references, or "".
+        dataset: a benchmark dataset to take them from, ``NAME[/CONFIG]:SPLIT``, or "".
+        data_dir: folder with the user's own copy of the dataset, or "".
+        columns: input -> column.
+        options: options of the metric.
+        confidence: keyword arguments of ``compute`` that ask for intervals.
+        detailed: whether to add the detailed scores.
+    """
+
+    metric: str
+    predictions: tuple[str, ...]
+    config: str = "default"
+    references: str = ""
+    dataset: str = ""
+    data_dir: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    confidence: Mapping[str, Any] = field(default_factory=dict)
+    detailed: bool = False
+
+    def module(self) -> Metric:
+        """The metric module, its options fixed.
+
+        Raises:
+            ValueError: for an unknown metric, configuration or option.
+        """
+        if self.references and self.dataset:
+            refuse(self.metric, "references", "a file and a dataset", "one of them")
+        files = (*self.predictions, self.references)
+        if files.count("-") > 1:
+            refuse(self.metric, "standard input", "wanted more than once", "one file from standard input")
+        return toxeval.load(self.metric, self.config, **self.options)
+
+
+def score(job: Job, progress: Progress | None = None) -> Result:
+    """Score the predictions; several files of them are runs whose scores are averaged.
+
+    Raises:
+        ValueError: for bad input; rows in the message are rows of the files.
+        FileNotFoundError: for a missing file.
+    """
+    module, results, states = job.module(), [], []
+    inputs: set[str] = set()
+    references = references_of(job)
+    for path in job.predictions:
+        state, inputs = accumulate(module, job, open_table(path), references, progress)
+        states.append(state)
+        results.append(module.compute(**_detailed(module, job), **job.confidence) or {})
+        if states[0].n_rows != state.n_rows:
+            found = f"{states[0].n_rows} rows in {job.predictions[0]} and {state.n_rows} in {path}"
+            refuse(job.metric, "predictions", found, "the same rows in every run")
+    runs: list[dict[str, Any]] = results if len(results) > 1 else []
+    return Result(
+        metric=job.metric,
+        config=job.config,
+        options=full_options(job.metric, job.config, job.options, inputs),
+        detailed=job.detailed,
+        confidence=module._interval_options | dict(job.confidence) if job.confidence else {},
+        dataset=job.dataset,
+        n_rows=states[0].n_rows,
+        digest=digest(states),
+        scores=results[0] if not runs else {},
+        runs=runs,
+    )
+
+
+def _detailed(module: Metric, job: Job) -> dict[str, bool]:
+    return {"detailed": True} if job.detailed and "detailed" in module._score_options else {}
+
+
+def accumulate(
+    module: Metric, job: Job, predictions: Table, references: Table | None, progress: Progress | None = None
+) -> tuple[State, set[str]]:
+    """Add the rows of a file to a metric module, batch by batch: in constant memory, if its state is.
+
+    Returns:
+        The state of the rows, and the names of the inputs that were there.
+    """
+    inputs: set[str] = set()
+    for batch in batches(job, predictions, references, progress):
+        inputs = set(batch.inputs)
+        try:
+            module.add_batch(**batch.inputs)
+        except ValueError as error:
+            raise ValueError(batch.explain(str(error))) from None
+    if not inputs:
+        refuse(job.metric, "predictions", f"no rows in {predictions.name}", "at least one row")
+    return merge(module._pending), inputs
+
+
+def batches(
+    job: Job, predictions: Table, references: Table | None, progress: Progress | None = None
+) -> Iterator[Batch]:
+    """The rows of a file with their references."""
+    rows = paired(job.metric, job.config, predictions, references, job.columns)
+    return progress(rows, predictions.name, predictions.n_rows) if progress else rows
+
+
+# --- verification ----------------------------------------------------------------------------------------------
+
+
+def job_of(result: Result, **files: Any) -> Job:
+    """The job whose result is reported.
+
+    Args:
+        result: as it was saved.
+        **files: predictions, references, data_dir and columns, as in `Job`.
+    """
+    usual = default_options(result.metric, result.config)
+    options = {key: value for key, value in result.options.items() if value != usual.get(key)}
+    if options.get("review_strategy") == "review_scores":
+        del options["review_strategy"]
+    return Job(
+        metric=result.metric,
+        config=result.config,
+        dataset=result.dataset,
+        options=options,
+        confidence=result.confidence,
+        detailed=result.detailed,
+        **files,
+    )
+
+
+def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[str, Any, Any]]:
+    """Where a reported result and a recomputed one differ: key, reported, recomputed.
+
+    Args:
+        reported: the result as it was saved.
+        signature: as it was saved with it.
+        fresh: recomputed from the same options, perhaps by another version.
+    """
+    found = differences(reported.scores, fresh.scores)
+    found += [(f"spread of {key}", old, new) for key, old, new in differences(reported.spread, fresh.spread)]
+    for what in ("n_rows", "digest"):
+        old, new = getattr(reported, what), getattr(fresh, what)
+        if old != new:
+            found.append((what, old, new))
+    if not found and len(reported.runs) == len(fresh.runs):
+        pairs = enumerate(zip(reported.runs, fresh.runs))
+        found += [(f"{key} of run {i}", old, new) for i, (a, b) in pairs for key, old, new in differences(a, b)]
+    expected = replace(fresh, version=reported.version).signature()
+    if not found and signature != expected:
+        found.append(("signature", signature, expected))
+    return found
+
+
+# --- references ---------------------------------------------------------------------------------------------------
+
+
+def references_of(job: Job) -> Table | None:
+    """The table with the references, None if they are in the predictions' file."""
+    if job.dataset:
+        return dataset_table(job.metric, job.config, job.dataset, job.data_dir)
+    return open_table(job.references) if job.references else None
+
+
+def dataset_table(metric: str, config: str, dataset: str, data_dir: str) -> Table:
+    """The references of a benchmark dataset, ``NAME[/CONFIG]:SPLIT``.
+
+    Raises:
+        ValueError: for an unknown dataset or split, or one that isn't annotated.
+    """
+    name, colon, split = dataset.partition(":")
+    name, _, dataset_config = name.partition("/")
+    if not colon:
+        raise ValueError(f"{metric}: dataset {dataset}: no split; write NAME:SPLIT, such as sold:test")
+    data: Any = load_dataset(name, dataset_config or None, split=split, data_dir=data_dir or None)
+    for column in ("intent", "label", "category"):
+        if column in data.column_names and min(data[column], default=0) < 0:
+            raise ValueError(f"{metric}: dataset {dataset}: not annotated ({column} is -1); choose another split")
+    if config == "token" and "rationales" in data.column_names:
+        data = data.map(_whole_rationales, batched=True, keep_in_memory=True)
+    return from_dataset(data, dataset)
+
+
+def _whole_rationales(rows: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """A post without rationale counts as all 0."""
+    return {
+        "rationales": [
+            list(rationale) or [0] * len(tokens) for tokens, rationale in zip(rows["tokens"], rows["rationales"])
+        ]
+    }

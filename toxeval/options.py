@@ -1,0 +1,109 @@
+"""What the commands have in common: how they take files, columns and options, and their progress bar."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from toxeval import METRICS
+
+if TYPE_CHECKING:
+    from toxeval.jobs import Job
+    from toxeval.pairing import Batch
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Exit status: a score is below --fail-under, a result doesn't verify, something looks wrong.
+FOUND = 1
+
+
+class ManyFiles(click.Command):
+    """A command whose ``--predictions`` takes one file or several: ``--predictions A B``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeats the option before each further file."""
+        repeated: list[str] = []
+        several = False
+        for arg in args:
+            is_option = arg.startswith("-") and arg != "-"
+            if several and not is_option and repeated[-1] != "--predictions":
+                repeated.append("--predictions")
+            several = arg == "--predictions" or several and not is_option
+            repeated.append(arg)
+        return super().parse_args(ctx, repeated)
+
+
+def pairs(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """``k=v`` or ``k=v,k=v`` as a dict."""
+    found: dict[str, str] = {}
+    for value in values:
+        for part in value.split(",") if parameter.name == "columns" else [value]:
+            key, equals, text = part.partition("=")
+            if not equals or not key:
+                raise click.BadParameter(f"{part!r} is not NAME=VALUE", ctx, parameter)
+            found[key] = text
+    return found
+
+
+def _values(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, Any]:
+    """``k=v`` with v as JSON where it is JSON (numbers, true, lists), else as a text."""
+    options: dict[str, Any] = {}
+    for key, text in pairs(ctx, parameter, values).items():
+        try:
+            options[key] = float("nan") if text == "nan" else json.loads(text)
+        except json.JSONDecodeError:
+            options[key] = text
+    return options
+
+
+INPUTS = [
+    click.option("--predictions", multiple=True, required=True, metavar="FILE ...", help="The predictions."),
+    click.option("--references", default="", metavar="FILE", help="The references, if they are in another file."),
+    click.option("--dataset", default="", metavar="NAME:SPLIT", help="Take the references from a benchmark dataset."),
+    click.option("--data-dir", default="", metavar="DIR", help="Your own copy of that dataset."),
+    click.option(
+        "--columns",
+        multiple=True,
+        callback=pairs,
+        metavar="INPUT=COLUMN,...",
+        help="Which column is which input, if they have other names.",
+    ),
+]
+OPTIONS = [
+    click.option("--config", default="default", metavar="NAME", help="Configuration, such as token of sold_macro_f1."),
+    click.option("--option", "options", multiple=True, callback=_values, metavar="NAME=VALUE", help="An option of it."),
+]
+
+
+def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+metric_argument = click.argument("metric", type=click.Choice(METRICS), metavar="METRIC")
+
+
+def progress_bar(batches: Iterable[Batch], name: str, n_rows: int | None) -> Iterator[Batch]:
+    """The batches as they come, with a progress bar on a terminal."""
+    from tqdm import tqdm
+
+    with tqdm(total=n_rows, desc=name, unit=" rows", unit_scale=True, leave=False, disable=None) as bar:
+        for batch in batches:
+            yield batch
+            bar.update(batch.n_rows)
+
+
+def make_job(metric: str, **given: Any) -> Job:
+    """What the options ask for."""
+    from toxeval.jobs import Job
+
+    return Job(metric=metric, **given)

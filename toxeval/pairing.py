@@ -1,0 +1,218 @@
+"""Predictions and their references, row by row or by id, in batches that know where in the files their rows are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from toxeval.columns import Parser, Place, columns_of, find_inputs
+from toxeval.metrics.inputs import refuse
+from toxeval.tables import Table
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows, ready for a metric.
+
+    Attributes:
+        inputs: input name -> values.
+        n_rows: how many.
+        row: (input name, row in this batch) -> its row in its file.
+    """
+
+    inputs: dict[str, Any]
+    n_rows: int
+    row: Callable[[str, int], int]
+
+    def explain(self, message: str) -> str:
+        """A metric's message about this batch with the rows of the files."""
+        names = "|".join(self.inputs)
+        message = re.sub(
+            rf"\b({names})\[(\d+)\]", lambda found: f"{found[1]}[{self.row(found[1], int(found[2]))}]", message
+        )
+        scores = next((name for name in self.inputs if name in ("prediction_scores", "predictions")), "")
+        return re.sub(r"\brow (\d+)\b", lambda found: f"row {self.row(scores, int(found[1]))}", message)
+
+
+def paired(
+    metric: str, config: str, predictions: Table, references: Table | None, mapping: Mapping[str, str]
+) -> Iterator[Batch]:
+    """The rows of one or two tables as a metric's inputs.
+
+    Where both tables have ids, rows are matched by them (the references are then held in memory); else by position.
+
+    Raises:
+        ValueError: for missing columns, ids that are repeated or don't match, tables of different lengths.
+    """
+    tables = [predictions] if references is None else [predictions, references]
+    places = find_inputs(metric, config, tables, mapping)
+    if references is None:
+        return _numbered(_parsed(metric, config, predictions, places[0]))
+    left, right = (_parsed(metric, config, table, where) for table, where in zip(tables, places))
+    if "id" in places[0]:
+        return _by_id(metric, tables, left, right)
+    return _in_step(metric, tables, left, right)
+
+
+def _parsed(metric: str, config: str, table: Table, places: Mapping[str, Place]) -> Iterator[dict[str, Any]]:
+    parse = Parser(metric, config, table, places)
+    row = 0
+    for columns in table.batches(columns_of(places)):
+        n = len(next(iter(columns.values())))
+        try:
+            yield parse(columns)
+        except ValueError as error:
+            raise ValueError(Batch(dict.fromkeys(places), n, _after(row)).explain(str(error))) from None
+        row += n
+
+
+def _numbered(batches: Iterator[dict[str, Any]]) -> Iterator[Batch]:
+    start = 0
+    for inputs in batches:
+        n = n_rows(inputs)
+        yield Batch(inputs, n, _after(start))
+        start += n
+
+
+def _after(start: int) -> Callable[[str, int], int]:
+    """The rows of a batch before which there were ``start`` others."""
+    return lambda _, row: start + row
+
+
+def _looked_up(rows: Mapping[str, np.ndarray]) -> Callable[[str, int], int]:
+    return lambda name, row: int(rows[name][row])
+
+
+# --- by position --------------------------------------------------------------------------------------------------
+
+
+def _in_step(
+    metric: str, tables: Sequence[Table], left: Iterator[dict[str, Any]], right: Iterator[dict[str, Any]]
+) -> Iterator[Batch]:
+    sides = [left, right]
+    held: list[dict[str, Any] | None] = [None, None]
+    start = 0
+    while True:
+        held = [part if part is not None else next(side, None) for part, side in zip(held, sides)]
+        first, second = held
+        if first is None or second is None:
+            break
+        n = min(n_rows(first), n_rows(second))
+        inputs = slice_rows(first, 0, n) | slice_rows(second, 0, n)
+        yield Batch(inputs, n, _after(start))
+        start += n
+        held = [slice_rows(part, n, None) if n_rows(part) > n else None for part in (first, second)]
+    if held != [None, None]:
+        lengths = [start + (n_rows(part) if part else 0) + sum(map(n_rows, side)) for part, side in zip(held, sides)]
+        found = f"{lengths[0]} rows in {tables[0].name} and {lengths[1]} in {tables[1].name}"
+        refuse(metric, "predictions and references", found, "one row of each an item")
+
+
+# --- by id --------------------------------------------------------------------------------------------------------
+
+
+def _by_id(
+    metric: str, tables: Sequence[Table], left: Iterator[dict[str, Any]], right: Iterator[dict[str, Any]]
+) -> Iterator[Batch]:
+    import pandas as pd
+
+    gold = list(right)
+    ids = pd.Index([i for batch in gold for i in batch.pop("id")], dtype=object)
+    _refuse_repeated(metric, tables[1], ids)
+    references = _join(gold)
+    # the row of the predictions' file at which each reference's id was seen
+    seen = np.full(len(ids), -1, dtype=np.int64)
+    start, strangers = 0, []
+    for inputs in left:
+        own = pd.Index(inputs.pop("id"), dtype=object)
+        positions = ids.get_indexer(own)
+        rows = np.arange(start, start + len(own))
+        start += len(own)
+        strangers.extend(rows[positions < 0].tolist())
+        known = positions[positions >= 0]
+        again = np.flatnonzero((seen[known] >= 0) | pd.Index(known).duplicated())
+        if len(again):
+            position = known[again[0]]
+            row = rows[positions >= 0][again[0]]
+            first = seen[position] if seen[position] >= 0 else rows[positions == position][0]
+            _refuse_pair(metric, tables[0], int(first), int(row))
+        seen[known] = rows[positions >= 0]
+        if strangers:
+            continue  # only to count them
+        at = dict.fromkeys(inputs, rows) | dict.fromkeys(references, positions)
+        yield Batch(inputs | _take(references, positions), len(own), _looked_up(at))
+    missing = np.flatnonzero(seen < 0).tolist()
+    found = []
+    if strangers:
+        found.append(f"{len(strangers)} of {tables[0].name} aren't in {tables[1].name} ({_some(strangers)})")
+    if missing:
+        found.append(f"{len(missing)} of {tables[1].name} aren't in {tables[0].name} ({_some(missing)})")
+    if found:
+        refuse(metric, "id", " and ".join(found), "the same ids in both")
+
+
+def _refuse_repeated(metric: str, table: Table, ids: Any) -> None:
+    again = np.flatnonzero(ids.duplicated())
+    if len(again):
+        first = int(np.flatnonzero(ids == ids[again[0]])[0])
+        _refuse_pair(metric, table, first, int(again[0]))
+
+
+def _refuse_pair(metric: str, table: Table, first: int, again: int) -> None:
+    refuse(metric, "id", f"rows {first} and {again} of {table.name} have the same one", "each id once")
+
+
+def _some(rows: list[int]) -> str:
+    few = ", ".join(map(str, rows[:5]))
+    return f"row{'s' if len(rows) > 1 else ''} {few}{' …' if len(rows) > 5 else ''}"
+
+
+# --- rows of inputs -----------------------------------------------------------------------------------------------
+
+
+def n_rows(inputs: Mapping[str, Any]) -> int:
+    """How many rows some inputs have."""
+    values = next(iter(inputs.values()))
+    return n_rows(values) if isinstance(values, dict) else len(values)
+
+
+def slice_rows(inputs: Mapping[str, Any], start: int, stop: int | None) -> dict[str, Any]:
+    """Some rows of inputs."""
+    return {k: slice_rows(v, start, stop) if isinstance(v, dict) else v[start:stop] for k, v in inputs.items()}
+
+
+def _take(inputs: Mapping[str, Any], positions: np.ndarray) -> dict[str, Any]:
+    def take(values: Any) -> Any:
+        if isinstance(values, dict):
+            return _take(values, positions)
+        if isinstance(values, list):
+            return [values[i] for i in positions]
+        return values.take(positions)  # NumPy or Arrow
+
+    return {name: take(values) for name, values in inputs.items()}
+
+
+def _join(batches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Batches end to end."""
+
+    def join(parts: list[Any]) -> Any:
+        if isinstance(parts[0], dict):
+            return _join(parts)
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        if any(isinstance(part, list) for part in parts):
+            return [value for part in parts for value in (part if isinstance(part, list) else part.to_pylist())]
+        import pyarrow as pa
+
+        return pa.concat_arrays(parts)
+
+    return {name: join([batch[name] for batch in batches]) for name in batches[0]}
+
+
+def collect(batches: Iterator[Batch]) -> dict[str, Any]:
+    """All rows at once, in memory."""
+    return _join([batch.inputs for batch in batches])

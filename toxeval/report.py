@@ -1,0 +1,85 @@
+"""Results as tables: for a terminal, for Markdown, for LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from toxeval.signature import Result
+
+#: Table styles by name.
+STYLES = ("text", "markdown", "latex")
+
+
+def render(result: Result, style: str) -> str:
+    """A result as a table with its signature.
+
+    Args:
+        result: of one run or several.
+        style: one of `STYLES`.
+    """
+    head, rows = _rows(result)
+    body = table(head, rows, style)
+    signature = result.signature(short=True)
+    if style == "markdown":
+        return f"{body}\n\nSignature: `{signature}`"
+    if style == "latex":
+        return f"% signature: {signature}\n{body}"
+    return f"{body}\n\nsignature: {signature}"
+
+
+def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
+    if result.runs:
+        head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
+        rows = [
+            [key, number(value), *(number(result.spread[key][what]) for what in ("std", "min", "max"))]
+            for key, value in result.scores.items()
+        ]
+        return head, rows
+    bounds = {
+        key for key in result.scores if key.endswith(("_low", "_high")) and key.rpartition("_")[0] in result.scores
+    }
+    head = [result.metric, "score"]
+    if result.confidence:
+        head.append(f"{result.confidence['confidence_level'] * 100:g} % interval")
+    rows = []
+    for key, value in result.scores.items():
+        if key in bounds:
+            continue
+        row = [key, number(value)]
+        if result.confidence:
+            ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
+            row.append(f"[{number(ends[0])}, {number(ends[1])}]" if None not in ends else "")
+        rows.append(row)
+    return head, rows
+
+
+def number(value: Any) -> str:
+    """Four digits of a float, an int as it is."""
+    if value is None or isinstance(value, float) and math.isnan(value):
+        return "nan"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: str = "text") -> str:
+    """Rows of texts under a head, the first column to the left, the others to the right.
+
+    >>> print(table(["score", "value"], [["f1_macro", "0.5563"]]))
+    score      value
+    f1_macro  0.5563
+    """
+    if style == "latex":
+        lines = [r"\begin{tabular}{l" + "r" * (len(head) - 1) + "}", r"\toprule", _latex_row(head), r"\midrule"]
+        return "\n".join([*lines, *map(_latex_row, rows), r"\bottomrule", r"\end{tabular}"])
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    cells = [[c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))] for row in [head, *rows]]
+    if style == "markdown":
+        rule = [("-" * (w - 1) + ":") if i else "-" * w for i, w in enumerate(widths)]
+        return "\n".join(f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]])
+    return "\n".join("  ".join(row).rstrip() for row in cells)
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    escaped = [c.replace("_", r"\_").replace("%", r"\%").replace("&", r"\&").replace("#", r"\#") for c in cells]
+    return " & ".join(escaped) + r" \\"

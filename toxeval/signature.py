@@ -1,0 +1,246 @@
+"""What a reported result stands on: a signature, a digest of the scored rows, and a file that can be verified.
+
+A signature names everything that changes the numbers (metric, version, options, confidence method, dataset, rows) and
+nothing that doesn't: not the order of rows or columns, not the file format, not whether labels came as names or ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import toxeval
+from toxeval.metrics.scoring import State
+
+#: Version of the layout of result files.
+FORMAT = 1
+#: How far a recomputed score may be off: sums in another order, another machine's logarithm.
+TOLERANCE = 1e-9
+#: Options that only choose what is shown.
+SHOWN_ONLY = ("detailed",)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Scores with what they were computed from.
+
+    Attributes:
+        metric, config: the module and its configuration.
+        options: every option that changes the numbers, the defaults too.
+        detailed: whether the detailed scores are there.
+        confidence: level, method, resamples and seed of the intervals; empty without.
+        dataset: the benchmark dataset the references came from, as the command names it, or "".
+        n_rows: rows of each run.
+        digest: of the scored rows, see `digest`.
+        scores: what ``compute`` returned, or the mean over runs.
+        runs: for several runs, the scores of each.
+        spread: for several runs, key -> std, min, max.
+        version: of toxeval.
+    """
+
+    metric: str
+    config: str
+    options: dict[str, Any]
+    detailed: bool
+    confidence: dict[str, Any]
+    dataset: str
+    n_rows: int
+    digest: str
+    scores: dict[str, Any]
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    spread: dict[str, dict[str, float]] = field(default_factory=dict)
+    version: str = toxeval.__version__
+
+    def signature(self, *, short: bool = False) -> str:
+        """The result's signature.
+
+        Args:
+            short: leave out the options that have the paper's values (the metric and its version say them), and all of
+                the digest but the first 12 digits.
+        """
+        options = self.options
+        if short:
+            usual = default_options(self.metric, self.config)
+            options = {key: value for key, value in options.items() if value != usual.get(key)}
+        parts = {"toxeval": self.version, "metric": self.metric}
+        if self.config != "default" or not short:
+            parts["config"] = self.config
+        parts |= {key: _written(value) for key, value in options.items()}
+        parts |= {key: _written(value) for key, value in self.confidence.items()}
+        if len(self.runs) > 1:
+            parts["runs"] = str(len(self.runs))
+        if self.dataset or not short:
+            parts["dataset"] = self.dataset.replace(":", "/") or "-"
+        parts["rows"] = str(self.n_rows)
+        parts["sha256"] = self.digest[:12] if short else self.digest
+        return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+    def to_json(self) -> str:
+        """The result as a JSON document; undefined scores are null."""
+        content = {
+            "format": FORMAT,
+            "signature": self.signature(),
+            "signature_short": self.signature(short=True),
+            "toxeval": self.version,
+            "metric": self.metric,
+            "config": self.config,
+            "options": self.options,
+            "detailed": self.detailed,
+            "confidence": self.confidence or None,
+            "dataset": self.dataset or None,
+            "n_rows": self.n_rows,
+            "sha256": self.digest,
+            "scores": self.scores,
+        }
+        if self.runs:
+            content |= {"runs": self.runs, "spread": self.spread}
+        return json.dumps(_plain(content), indent=2, allow_nan=False)
+
+
+def read_result(path: str) -> tuple[Result, str]:
+    """A result that was saved with ``--json``, and the signature written there.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it isn't a result of this command.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"{path}: result of format {content['format']}; this version reads format {FORMAT}")
+        usual = default_options(content["metric"], content["config"])
+        result = Result(
+            metric=content["metric"],
+            config=content["config"],
+            options={key: _like(value, usual.get(key)) for key, value in content["options"].items()},
+            detailed=content["detailed"],
+            confidence=content["confidence"] or {},
+            dataset=content["dataset"] or "",
+            n_rows=content["n_rows"],
+            digest=content["sha256"],
+            scores=content["scores"],
+            runs=content.get("runs", []),
+            spread=content.get("spread", {}),
+            version=content["toxeval"],
+        )
+        return result, content["signature"]
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not a result saved with toxeval score --json ({type(error).__name__})") from None
+
+
+# --- options ------------------------------------------------------------------------------------------------------
+
+
+def default_options(metric: str, config: str) -> dict[str, Any]:
+    """Every option of a metric that changes its numbers, with the default."""
+    module = toxeval.load(metric, config)
+    options = module._encode_options | module._score_options
+    return {key: _like(value, value) for key, value in options.items() if key not in SHOWN_ONLY}
+
+
+def full_options(metric: str, config: str, given: Mapping[str, Any], inputs: Collection[str]) -> dict[str, Any]:
+    """The options that were in force: those given and the defaults of the others.
+
+    Args:
+        metric, config: the module.
+        given: options set by the user.
+        inputs: the inputs that were there.
+    """
+    usual = default_options(metric, config)
+    options = usual | {key: _like(value, usual[key]) for key, value in given.items() if key in usual}
+    if "review_strategy" in options and options["review_strategy"] is None:  # how oracle_collab reads "not set"
+        options["review_strategy"] = "review_scores" if "review_scores" in inputs else "uncertainty"
+    return options
+
+
+def _like(value: Any, usual: Any) -> Any:
+    """1 as 1.0 where the default is a float: the same option, so the same signature; null as nan."""
+    if isinstance(usual, float):
+        return math.nan if value is None else float(value) if isinstance(value, int) else value
+    if isinstance(usual, (list, tuple)) and isinstance(value, (list, tuple)):
+        return [float(v) if isinstance(v, int) else v for v in value]
+    return value
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_written, value))
+    if isinstance(value, dict):
+        return ",".join(f"{key}={_written(value[key])}" for key in sorted(value))
+    return "-" if value is None else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: lists for tuples, null for nan."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def digest(states: Sequence[State]) -> str:
+    """SHA-256 of the rows behind some states, one a run; the same for any order of rows, columns and runs.
+
+    The states hold all that the scores depend on: counts, and for rank metrics the scores and labels of the rows,
+    which are sorted first.
+    """
+    return hashlib.sha256(b"".join(sorted(map(_digest, states)))).hexdigest()
+
+
+def _digest(state: State) -> bytes:
+    whole = hashlib.sha256(f"rows {state.n_rows}".encode())
+    for key in sorted(state.counts):
+        array = np.asarray(state.counts[key])
+        whole.update(f"|{key} {array.shape}".encode())
+        whole.update(_bytes(array))
+    columns = [np.asarray(state.rows[key]) for key in sorted(state.rows)]
+    if columns:
+        whole.update(f"|{' '.join(sorted(state.rows))}".encode())
+        flat = [part for column in columns for part in (column.T if column.ndim == 2 else [column])]
+        order = np.lexsort(flat)
+        for part in flat:
+            whole.update(_bytes(part[order]))
+    return whole.digest()
+
+
+def _bytes(array: np.ndarray) -> bytes:
+    """The same on every machine; -0.0 is 0.0."""
+    if array.dtype.kind in "iub":
+        return array.astype("<i8").tobytes()
+    return (array.astype("<f8") + 0.0).tobytes()
+
+
+# --- verification -------------------------------------------------------------------------------------------------
+
+
+def differences(reported: Mapping[str, Any], recomputed: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Key, reported and recomputed value wherever they differ by more than `TOLERANCE`.
+
+    >>> differences({"f1_macro": 0.551}, {"f1_macro": 0.556})
+    [('f1_macro', 0.551, 0.556)]
+    """
+    keys = [*reported, *(key for key in recomputed if key not in reported)]
+    pairs = [(key, reported.get(key, "not there"), recomputed.get(key, "not there")) for key in keys]
+    return [(key, old, new) for key, old, new in pairs if not _same(old, new)]
+
+
+def _same(a: Any, b: Any) -> bool:
+    a, b = (math.nan if value is None else value for value in (a, b))
+    if isinstance(a, str) or isinstance(b, str):
+        return bool(a == b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return not differences(a, b)
+    return bool(math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

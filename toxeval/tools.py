@@ -1,0 +1,112 @@
+"""``toxeval plot``, ``doctor``, ``list``, ``export`` and ``publish``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from toxeval.options import FOUND, INPUTS, OPTIONS, ManyFiles, make_job, metric_argument, progress_bar, with_options
+
+
+@click.command(cls=ManyFiles)
+@metric_argument
+@with_options(*INPUTS, *OPTIONS)
+@click.option("--out", required=True, metavar="FILE", help="The picture to write: .png or .svg.")
+def plot(metric: str, out: str, **given: Any) -> None:
+    """Draw the metric's picture.
+
+    Oracle curves and reliability, precision-recall and ROC, confusion
+    matrices, or bars with intervals, at the size a paper prints. Several
+    files of predictions are drawn together where that is legible. Needs
+    matplotlib: pip install 'toxeval[plot]'.
+
+    \b
+    Example:
+      $ toxeval plot sold_macro_f1 --predictions predictions.jsonl \\
+          --out confusion.png
+    """
+    import importlib.util
+
+    if not out.endswith((".png", ".svg")):
+        raise click.UsageError(f"--out {out}: must end in .png or .svg")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'")
+    from toxeval import pictures
+    from toxeval.metrics import plots
+
+    plots.save(pictures.draw(make_job(metric, **given), progress_bar), out)
+    click.echo(out)
+
+
+@click.command(cls=ManyFiles)
+@metric_argument
+@with_options(*INPUTS, *OPTIONS)
+def doctor(metric: str, **given: Any) -> int:
+    """Say what looks wrong with predictions.
+
+    Logits where probabilities are wanted, swapped labels, a class that is
+    never predicted, -100, repeated or mismatched ids, and so on: everything
+    at once. Exit status 1 if there is anything.
+
+    \b
+    Example:
+      $ toxeval doctor sold_macro_f1 --predictions predictions.jsonl
+    """
+    from toxeval.doctor import examine
+
+    findings = examine(make_job(metric, **given))
+    for finding in findings:
+        rows = (
+            f" (row{'s' if len(finding.rows) > 1 else ''} {', '.join(map(str, finding.rows))})" if finding.rows else ""
+        )
+        click.echo(f"{click.style(finding.where, fg='yellow')}: {finding.what}{rows}\n    {finding.advice}")
+    if not findings:
+        click.secho("nothing looks wrong", fg="green")
+    return FOUND if findings else 0
+
+
+@click.command("list")
+def list_() -> None:
+    """List the metrics, their inputs and options, and the datasets.
+
+    \b
+    Example:
+      $ toxeval list
+    """
+    from toxeval import load
+    from toxeval.columns import KINDS, kinds
+    from toxeval.data import BUILDERS
+
+    for metric, config in KINDS:
+        module = load(metric, config)
+        click.secho(metric if config == "default" else f"{metric} --config {config}", bold=True)
+        wanted = [f"{name} ({kind})" for name, kind in kinds(metric, config).items()]
+        options = module._encode_options | module._score_options
+        shown = [f"{key}={json.dumps(value)}" for key, value in options.items() if key != "detailed"]
+        for what, values in (("inputs", wanted), ("options", shown), ("main score", [module.headline])):
+            lead = f"  {what}: "
+            indent = " " * len(lead)
+            click.echo(click.wrap_text(", ".join(values), 78, initial_indent=lead, subsequent_indent=indent))
+    click.secho("datasets", bold=True)
+    click.echo(f"  {', '.join(BUILDERS)}")
+
+
+@click.command()
+@click.argument("name", metavar="DATASET")
+@click.argument("out", metavar="OUT")
+@click.option("--config", metavar="NAME", help="One configuration; else all of them.")
+@click.option("--data-dir", metavar="DIR", help="Your own copy of the dataset.")
+def export(name: str, out: str, config: str | None, data_dir: str | None) -> None:
+    """Write a benchmark dataset to a folder of Parquet files.
+
+    Plain datasets.load_dataset("OUT") reads it, without any code.
+
+    \b
+    Example:
+      $ toxeval export threat_seed jigsaw_parquet --data-dir jigsaw
+    """
+    from toxeval.export import export as write
+
+    click.echo(write(name, out, config=config, data_dir=data_dir))
