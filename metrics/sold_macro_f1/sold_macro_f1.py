@@ -10,6 +10,7 @@ from .base import Metric
 from .inputs import check_choice, same_length
 from .labels import align_sequences, encode_labels, encode_sequences
 from .scoring import Scores, State, confusion_matrix, put_class_scores
+from .trainer import ids_from, label_arrays, model_outputs
 
 #: The labels; their positions are the ids.
 LABELS = ("NOT", "OFF")
@@ -111,6 +112,40 @@ def score(state: State, *, zero_division: float = 0.0, detailed: bool = False) -
     return scores
 
 
+def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode`.
+
+    Args:
+        predictions: logits of shape (n, 2), or (n, 1) (positive: OFF), or ids of shape (n,).
+        label_ids: ids of shape (n,).
+    """
+    expected = "from the model logits of shape (n, 2) or (n, 1), or ids of shape (n,); labels of shape (n,)"
+    (outputs,) = model_outputs("sold_macro_f1", predictions, expected)
+    (references,) = label_arrays("sold_macro_f1", label_ids, expected)
+    return {
+        "predictions": ids_from("sold_macro_f1", "predictions", outputs, LABELS, expected),
+        "references": references,
+    }
+
+
+def tokens_from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode_tokens`.
+
+    Args:
+        predictions: logits of shape (n, l, 2), or (n, l, 1) (positive: OFF), or ids of shape (n, l).
+        label_ids: ids of shape (n, l), -100 where a position doesn't count.
+    """
+    expected = (
+        "from the model logits of shape (n, l, 2) or ids of shape (n, l); labels of shape (n, l), padded with -100"
+    )
+    (outputs,) = model_outputs("sold_macro_f1", predictions, expected)
+    (references,) = label_arrays("sold_macro_f1", label_ids, expected)
+    return {
+        "predictions": ids_from("sold_macro_f1", "predictions", outputs, LABELS, expected, references),
+        "references": references,
+    }
+
+
 class SoldMacroF1(Metric):
     """SOLD's scores as an `evaluate.Metric`; configurations "default" (one label a post) and "token"."""
 
@@ -118,12 +153,13 @@ class SoldMacroF1(Metric):
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)
+    from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:
         check_choice("sold_macro_f1", "config_name", self.config_name, ("default", "token"))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         if self.config_name == "token":
-            self.encode = encode_tokens
+            self.encode, self.from_trainer = encode_tokens, tokens_from_trainer
             kinds = [datasets.Sequence(kind) for kind in kinds]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,

@@ -11,6 +11,7 @@ from .inputs import check_choice, check_number, encode_scores, refuse, same_leng
 from .labels import encode_labels
 from .ranking import rank
 from .scoring import Scores, State, confusion_matrix, put_class_scores
+from .trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
 
 #: The labels; their positions are the ids.
 LABELS = ("non-threat", "threat")
@@ -188,6 +189,26 @@ def best_f1(references: np.ndarray, probabilities: np.ndarray) -> tuple[float, f
     return float(f1[best]), float(below.max()) if below.size else 0.0
 
 
+def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode`: logits as scores, so that threshold and rank metrics have them.
+
+    Args:
+        predictions: logits of shape (n, 2), (n, 1) or (n,) (probabilities, if ``from_logits=False`` was fixed at
+            load), or ids of shape (n,), without rank metrics.
+        label_ids: ids of shape (n,).
+    """
+    expected = "from the model logits of shape (n, 2) or (n, 1), or ids of shape (n,); labels of shape (n,)"
+    (outputs,) = model_outputs("threat_f1", predictions, expected)
+    (references,) = label_arrays("threat_f1", label_ids, expected)
+    if is_ids(outputs):
+        return {
+            "predictions": ids_from("threat_f1", "predictions", outputs, LABELS, expected),
+            "references": references,
+        }
+    scores = check_scores("threat_f1", outputs, expected)
+    return {"prediction_scores": scores, "references": references, "from_logits": True}
+
+
 class ThreatF1(Metric):
     """The threat scores as an `evaluate.Metric`."""
 
@@ -195,6 +216,7 @@ class ThreatF1(Metric):
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)
+    from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:
         check_choice("threat_f1", "config_name", self.config_name, ("default",))
