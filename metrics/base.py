@@ -19,6 +19,7 @@ import numpy as np
 
 from .inputs import refuse
 from .scoring import Scores, State, merge, warn_undefined
+from .trainer import batches, begins_evaluation
 
 #: Batches whose counts wait before they are summed: a sum a batch would cost more than counting it.
 MERGE_EVERY = 64
@@ -202,8 +203,6 @@ class Metric(evaluate.Metric, abc.ABC):
             ValueError: if the arrays don't have the shapes expected from the model (the message says which), or for
                 what ``compute`` refuses. Then the evaluation is over, and the next one begins with no rows.
         """
-        from .trainer import batches, begins_evaluation
-
         evaluation, self._evaluation = self._evaluation, None
         if evaluation is None or begins_evaluation():
             evaluation = self._alone()

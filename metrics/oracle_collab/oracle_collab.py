@@ -17,6 +17,7 @@ from .labels import encode_labels
 from .ranking import Curve
 from .rows import Rows, brier_score, calibration_curve, reliability, risk_coverage_areas, sort_rows
 from .scoring import Scores, State
+from .trainer import check_scores, label_arrays, model_outputs
 
 #: The labels; their positions are the ids.
 LABELS = ("non-toxic", "toxic")
@@ -261,6 +262,20 @@ def _why_no_auprc(rows: Rows) -> str:
     return "" if rows.ranks.n_positives else "no reference is toxic, set to nan"
 
 
+def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode`.
+
+    Args:
+        predictions: logits of shape (n, 2), (n, 1) or (n,); probabilities, if ``from_logits=False`` was fixed at load.
+        label_ids: ids of shape (n,), or fractions if ``label_threshold`` was fixed at load.
+    """
+    expected = "from the model logits of shape (n, 2) or (n, 1), not ids; labels of shape (n,)"
+    (outputs,) = model_outputs("oracle_collab", predictions, expected)
+    (references,) = label_arrays("oracle_collab", label_ids, expected)
+    logits = check_scores("oracle_collab", outputs, expected)
+    return {"predictions": logits, "references": references, "from_logits": True}
+
+
 class OracleCollab(Metric):
     """The collaboration scores as an `evaluate.Metric`."""
 
@@ -268,6 +283,7 @@ class OracleCollab(Metric):
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)
+    from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:
         check_choice("oracle_collab", "config_name", self.config_name, ("default",))
