@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .inputs import describe, from_arrow, is_arrow, is_number, materialise, refuse, same_length
+from .inputs import ROWS_AT_A_TIME, describe, from_arrow, is_arrow, is_number, materialise, refuse, same_length
 
 #: The label value the Trainer pads token sequences with; positions whose reference has it are left out.
 IGNORE = -100
@@ -222,71 +222,91 @@ def encode_sequences(
     >>> encode_sequences("conda_joint", "references", [["T", "O"], []], ("T", "O"), what="slot")
     (array([0, 1], dtype=int8), array([2, 0]))
     """
-    rows = materialise(module, name, values)
+    source = _Input(module, name, labels, what, field=field)
+    rows = materialise(module, name + field, values)
+    if not len(rows):  # an empty array has no second dimension, an empty Arrow column no type
+        return np.empty(0, dtype=np.int8), np.empty(0, dtype=np.int64)
     if is_arrow(rows):
-        flat, lengths = _flatten_arrow(module, f"{name}{field}", rows, what)
+        flat, lengths = _flatten_arrow(source, rows)
     elif isinstance(rows, np.ndarray) and rows.dtype != object:
         if rows.ndim != 2:
             hint = "for logits take the argmax over the last axis first" if rows.ndim == 3 else ""
             refuse(module, name + field, f"an array of shape {rows.shape}", f"one sequence of {what}s a row", hint)
         flat, lengths = rows.ravel(), np.full(len(rows), rows.shape[1], dtype=np.int64)
     else:
-        flat, lengths = _flatten_list(module, name, list(rows), what, field)
+        flat, lengths = _flatten_list(source, list(rows))
 
     def where(position: int) -> str:
-        ends = np.cumsum(lengths)
-        row = int(np.searchsorted(ends, position, side="right"))
-        return f"{name}[{row}]{field}[{position - int(ends[row] - lengths[row])}]"
+        row, within = _place(lengths, position)
+        return f"{source.row(row)}[{within}]"
 
     if isinstance(flat, np.ndarray) and flat.dtype.kind in "iufb":
-        return _ids_with_padding(module, where, flat, labels, what), lengths
-    if isinstance(flat, np.ndarray):
-        flat = flat.tolist()
+        return _ids_with_padding(source, where, flat), lengths
     if is_arrow(flat):
         try:
-            return _labels_from_arrow(module, name, flat, labels, what, ""), lengths
+            return _labels_from_arrow(source, flat), lengths
         except ValueError:  # the list path below says row and position
             flat = flat.to_pylist()
-    return _ids_from_list(flat, labels, where, module, what, "", padding=True), lengths
+    return _ids_from_list(source, list(flat), where, padding=True), lengths
 
 
-def _flatten_list(module: str, name: str, rows: list[Any], what: str, field: str) -> tuple[Any, np.ndarray]:
-    kinds = set(map(type, rows))
-    if not kinds <= {list, tuple}:  # a text has a length too, and would fall apart into characters
-        for row, value in enumerate(rows):
-            if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
-                allowed = f"a sequence of {what}s in every row"
-                refuse(module, f"{name}[{row}]{field}", f"{describe(value)} instead of a sequence", allowed)
-        rows = [materialise(module, f"{name}[{row}]{field}", value) for row, value in enumerate(rows)]
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    return list(chain.from_iterable(rows)), lengths
+def _place(lengths: np.ndarray, position: int) -> tuple[int, int]:
+    """Row and position within it of an entry of the flat array."""
+    ends = np.cumsum(lengths)
+    row = int(np.searchsorted(ends, position, side="right"))
+    return row, position - int(ends[row] - lengths[row])
 
 
-def _flatten_arrow(module: str, where: str, rows: Any, what: str) -> tuple[Any, np.ndarray]:
+def _flatten_list(source: _Input, rows: list[Any]) -> tuple[list[Any], np.ndarray]:
+    flat: list[Any] = []
+    lengths = np.empty(len(rows), dtype=np.int64)
+    for start in range(0, len(rows), ROWS_AT_A_TIME):
+        block = rows[start : start + ROWS_AT_A_TIME]
+        if not set(map(type, block)) <= {list, tuple}:
+            block = [_sequence(source, start + i, row) for i, row in enumerate(block)]
+        lengths[start : start + len(block)] = np.fromiter(map(len, block), dtype=np.int64, count=len(block))
+        flat.extend(chain.from_iterable(block))
+    return flat, lengths
+
+
+def _sequence(source: _Input, row: int, value: Any) -> Any:
+    """One row as a list. A text has a length too, and would fall apart into characters."""
+    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
+        allowed = f"a sequence of {source.what}s in every row"
+        refuse(source.module, source.row(row), f"{describe(value)} instead of a sequence", allowed)
+    labels = materialise(source.module, source.row(row), value)
+    if is_arrow(labels):
+        return labels.to_pylist()
+    return labels.tolist() if isinstance(labels, np.ndarray) else labels
+
+
+def _flatten_arrow(source: _Input, rows: Any) -> tuple[Any, np.ndarray]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type) or pa.types.is_fixed_size_list(rows.type)):
-        refuse(module, where, f"an Arrow column of {rows.type}", f"a list of {what}s in every row")
+        found = f"an Arrow column of {rows.type}"
+        refuse(source.module, source.name + source.field, found, f"a list of {source.what}s in every row")
     lengths = pc.list_value_length(rows).to_numpy(zero_copy_only=False).astype(np.int64)
-    return from_arrow(module, f"{where}, all rows joined", rows.flatten()), lengths
+    flat = rows.flatten()
+    if flat.null_count:  # the list path says row and position
+        return flat.to_pylist(), lengths
+    return from_arrow(source.module, source.name + source.field, flat), lengths
 
 
-def _ids_with_padding(module: str, where: Any, flat: np.ndarray, labels: Sequence[str], what: str) -> np.ndarray:
+def _ids_with_padding(source: _Input, where: Callable[[int], str], flat: np.ndarray) -> np.ndarray:
     """Like `_ids_from_numbers`, with -100 allowed."""
-    if flat.dtype.kind == "b" and len(labels) == 2:
-        return flat.view(np.int8)
-    if not _within(flat, len(labels)):
-        bad = ~((flat >= 0) & (flat < len(labels)) | (flat == IGNORE))
-        if bad.any():
-            position = int(np.argmax(bad))
-            _refuse_label(module, where(position), flat[position].item(), labels, what, "", ids=True)
-    ids = flat.astype(np.int8)
-    if flat.dtype.kind == "f" and (ids != flat).any():
-        position = int(np.argmax(ids != flat))
-        _refuse_label(module, where(position), flat[position].item(), labels, what, "", ids=True)
-    return ids
+    if flat.dtype.kind == "b":
+        return _ids_from_numbers(source, flat)
+    n_labels = len(source.labels)
+    if flat.size == 0 or bool(flat.min() >= IGNORE and flat.max() < n_labels):  # False for NaN
+        ids = flat.astype(np.int8)
+        between = np.count_nonzero(ids < 0) != np.count_nonzero(ids == IGNORE)
+        if not between and not (flat.dtype.kind == "f" and (ids != flat).any()):
+            return ids
+    right = (flat == IGNORE) | (flat >= 0) & (flat < n_labels) & (flat == np.floor(flat))
+    position = int(np.argmin(right))
+    _refuse_label(source, where(position), flat[position].item(), ids=True)
 
 
 def align_sequences(
@@ -295,10 +315,18 @@ def align_sequences(
     references: tuple[np.ndarray, np.ndarray],
     *,
     field: str = "",
+    left_out: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Predicted and reference sequences position by position, without the positions whose reference is -100.
 
-    Where a row's lengths differ, trailing -100s are taken for the padding of a 2-D array and go first.
+    Where a row's lengths differ, its trailing -100s are taken for the padding of a 2-D array and go first.
+
+    Args:
+        module: the metric's name, for messages.
+        predictions, references: what `encode_sequences` returned.
+        field: as in `encode_sequences`.
+        left_out: instead of dropping positions whose reference is -100, give them this id on both sides (cheaper); it
+            must be larger than any label's.
 
     Returns:
         int8 predictions and references of shape (t,), and int64 lengths of shape (n,) of what is left in each row.
@@ -310,29 +338,32 @@ def align_sequences(
     (flat_p, lengths_p), (flat_r, lengths_r) = predictions, references
     same_length(module, predictions=len(lengths_p), references=len(lengths_r))
     if not np.array_equal(lengths_p, lengths_r):
-        trimmed_p, trimmed_r = _trim_padding(flat_p, lengths_p), _trim_padding(flat_r, lengths_r)
-        if not np.array_equal(trimmed_p[1], trimmed_r[1]):
-            row = int(np.argmax(trimmed_p[1] != trimmed_r[1]))
-            found = f"{trimmed_p[1][row]} predicted and {trimmed_r[1][row]} in the reference"
+        differ = lengths_p != lengths_r
+        flat_p, lengths_p = _trim_padding(flat_p, lengths_p, differ)
+        flat_r, lengths_r = _trim_padding(flat_r, lengths_r, differ)
+        if not np.array_equal(lengths_p, lengths_r):
+            row = int(np.argmax(lengths_p != lengths_r))
+            found = f"{lengths_p[row]} predicted and {lengths_r[row]} in the reference"
             refuse(module, f"predictions[{row}]{field} and references[{row}]{field}", found, "equally long sequences")
-        (flat_p, lengths_p), (flat_r, lengths_r) = trimmed_p, trimmed_r
-    if flat_r.size and min(flat_r.min(), flat_p.min()) < 0:
-        keep = flat_r != IGNORE
-        ends = np.cumsum(lengths_r)
-        stray = (flat_p == IGNORE) & keep
-        if stray.any():
-            position = int(np.argmax(stray))
-            row = int(np.searchsorted(ends, position, side="right"))
-            place = f"predictions[{row}]{field}[{position - int(ends[row] - lengths_r[row])}]"
-            refuse(module, place, "-100 where the reference is a label", "-100 only where the reference is -100")
-        before = np.concatenate(([0], np.cumsum(keep)))
-        lengths_r = before[ends] - before[ends - lengths_r]
-        flat_p, flat_r = flat_p[keep], flat_r[keep]
-    return flat_p, flat_r, lengths_r
+    if flat_r.size == 0 or min(flat_r.min(), flat_p.min()) >= 0:
+        return flat_p, flat_r, lengths_r
+    ignored = flat_r == IGNORE
+    stray = flat_p == IGNORE
+    stray &= ~ignored
+    if stray.any():
+        row, within = _place(lengths_r, int(np.argmax(stray)))
+        place = f"predictions[{row}]{field}[{within}]"
+        refuse(module, place, "-100 where the reference is a label", "-100 only where the reference is -100")
+    if left_out is not None:  # no id is larger, and a maximum is several times as fast as a choice
+        mark = ignored.view(np.int8) * np.int8(left_out)
+        return np.maximum(flat_p, mark), np.maximum(flat_r, mark), lengths_r
+    keep, ends = ~ignored, np.cumsum(lengths_r)
+    before = np.concatenate(([0], np.cumsum(keep)))
+    return flat_p[keep], flat_r[keep], before[ends] - before[ends - lengths_r]
 
 
-def _trim_padding(flat: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row without its trailing -100s."""
+def _trim_padding(flat: np.ndarray, lengths: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Flat array and lengths without the trailing -100s of the rows that ``which`` marks."""
     if not (flat == IGNORE).any():
         return flat, lengths
     rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -340,5 +371,6 @@ def _trim_padding(flat: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np
     real = np.flatnonzero(flat != IGNORE)
     last = np.zeros(len(lengths), dtype=np.int64)
     last[rows[real]] = real + 1 - starts[rows[real]]  # positions rise, so a row's last one stays
+    last[~which] = lengths[~which]
     within = np.arange(len(flat)) - starts[rows]
     return flat[within < last[rows]], last
