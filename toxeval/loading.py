@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import toxeval.metrics
 
 if TYPE_CHECKING:
     from toxeval.metrics.base import Metric
 
-#: The metric modules, in the order of the documentation.
-METRICS = ("conda_joint", "sold_macro_f1", "oracle_collab", "dia_safety_rate", "threat_f1")
+#: The metric modules: every folder of ``metrics`` that holds a script of its own name.
+METRICS = tuple(
+    sorted(
+        script.stem for script in Path(toxeval.metrics.__path__[0]).glob("*/*.py") if script.stem == script.parent.name
+    )
+)
 
 
 def load(name: str, config_name: str | None = None, **options: Any) -> Metric:
