@@ -40,7 +40,7 @@ class Site:
     """What the server gives out: path -> body; `cut` bodies break off half-way, `unsized` ones without a length."""
 
     url: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict, repr=False)  # real ones too: not for a failure report
     cut: set[str] = field(default_factory=set)
     unsized: bool = False
     asked: list[str] = field(default_factory=list)
