@@ -10,6 +10,7 @@ import difflib
 import inspect
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
 
@@ -42,6 +43,10 @@ class Metric(evaluate.Metric, abc.ABC):
     encode: Callable[..., dict[str, np.ndarray]]
     count: Callable[[dict[str, np.ndarray]], State]
     score: Callable[..., Scores]
+    #: (score, state, **options of ``score``) -> a function from `resampling.Draws` to the scores of resampled rows
+    replicate: Callable[..., Callable[[Any], Mapping[str, np.ndarray]]]
+    #: `intervals.interval_scores`: (name, state, scores, replicate, **its options) -> bounds of confidence intervals
+    intervals: Callable[..., dict[str, Any]]
     #: (predictions, label_ids) of the Trainer -> inputs and options of ``encode``
     from_trainer: Callable[[Any, Any], dict[str, Any]]
 
@@ -65,7 +70,8 @@ class Metric(evaluate.Metric, abc.ABC):
         #: option name -> default
         self._encode_options = _keyword_defaults(self.encode)
         self._score_options = _keyword_defaults(self.score)
-        self._check_names(fixed, self._encode_options | self._score_options, "option")
+        self._interval_options = _keyword_defaults(self.intervals)
+        self._check_names(fixed, self._encode_options | self._score_options | self._interval_options, "option")
         self._fixed = fixed
 
     def _check_names(self, given: Mapping[str, Any], allowed: Mapping[str, Any], kind: str) -> None:
@@ -159,10 +165,12 @@ class Metric(evaluate.Metric, abc.ABC):
         """
         given = {"predictions": predictions, "references": references} | kwargs
         inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
-        known = self._inputs | self._encode_options | self._score_options
+        known = self._inputs | self._encode_options | self._score_options | self._interval_options
         self._check_names(kwargs, known, "option")
         encode_options = {k: v for k, v in kwargs.items() if k in self._encode_options}
         score_options = {k: v for k, v in (self._fixed | kwargs).items() if k in self._score_options}
+        fixed = self._interval_options | {"seed": self.seed} | self._fixed
+        interval_options = {k: v for k, v in (fixed | kwargs).items() if k in self._interval_options}
 
         states = self._pending
         if inputs:
@@ -180,10 +188,14 @@ class Metric(evaluate.Metric, abc.ABC):
             states = gathered
         if not any(state.n_rows for state in states):
             refuse(self.name, "predictions", "no rows", "at least one row, here or through add or add_batch")
-        scores = self.score(merge(states), **score_options)
+        state = merge(states)
+        scores = self.score(state, **score_options)
+        undefined = {"zero_division": float("nan")} if "zero_division" in self._score_options else {}
+        replicate = partial(self.replicate, self.score, state, **score_options | undefined)
+        intervals = self.intervals(self.name, state, scores, replicate, **interval_options)
         self._forget()
         warn_undefined(self.name, scores.undefined)
-        return scores.as_dict(self.headline)
+        return scores.as_dict(self.headline) | intervals
 
     def compute_metrics(self, eval_prediction: Any, compute_result: bool = True) -> dict[str, Any]:
         """For the Trainer of ``transformers``, as it is: ``Trainer(compute_metrics=metric.compute_metrics)``.

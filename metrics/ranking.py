@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .scoring import ratio
+
 
 class Curve(NamedTuple):
     """What a threshold at each distinct score of the positives, ascending, lets through.
@@ -150,3 +152,60 @@ def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
     0.8333333333333333
     """
     return rank(labels, scores).curve().average_precision()
+
+
+# --- grouped rows -------------------------------------------------------------------------------------------------
+
+
+def rank_table(labels: np.ndarray, scores: np.ndarray, max_groups: int = 512) -> np.ndarray:
+    """All that rank metrics know of rows, as counts: for resampling, where it costs the same however many rows are.
+
+    Args:
+        labels: 0 or 1 (positive), shape (n,).
+        scores: float64, finite, shape (n,).
+        max_groups: with up to so many distinct scores among the positives nothing is lost. With more, positives are
+            cut into so many groups of equal size, and each is a tie with the negatives it meets.
+
+    Returns:
+        int64 array of shape (2, g): negatives and positives in each group of rows, ascending.
+
+    >>> rank_table(np.array([0, 1, 0, 1]), np.array([0.1, 0.4, 0.4, 0.9]))
+    array([[1, 1, 0, 0, 0],
+           [0, 1, 0, 1, 0]])
+    """
+    positive = labels == 1
+    negatives, positives = np.sort(scores[~positive]), np.sort(scores[positive])
+    ranks = rank_sorted(negatives, positives)
+    if len(ranks.distinct) > max_groups:
+        cuts = np.unique(positives[np.arange(1, max_groups) * len(positives) // max_groups])
+        ends = [np.append(part.searchsorted(cuts), len(part)) for part in (negatives, positives)]
+        return np.diff(np.stack(ends), prepend=0)
+    table = np.zeros((2, 2 * len(ranks.distinct) + 1), dtype=np.int64)
+    table[1, 1::2] = ranks.last - ranks.first
+    table[0, 1::2] = ranks.upto - ranks.below
+    table[0, 0::2] = np.append(ranks.below, len(negatives)) - np.append(0, ranks.upto)
+    return table
+
+
+def table_roc_auc(table: np.ndarray) -> Any:
+    """Area under the ROC curve of tables of shape (..., 2, g) such as `rank_table`'s; nan with one class.
+
+    >>> float(table_roc_auc(np.array([[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]])))
+    0.875
+    """
+    negatives, positives = table[..., 0, :], table[..., 1, :]
+    below = np.cumsum(negatives, axis=-1) - negatives / 2
+    pairs = negatives.sum(axis=-1) * positives.sum(axis=-1)
+    return ratio((positives * below).sum(axis=-1), pairs, math.nan)
+
+
+def table_average_precision(table: np.ndarray) -> Any:
+    """Average precision of tables of shape (..., 2, g) such as `rank_table`'s; nan without positives.
+
+    >>> round(float(table_average_precision(np.array([[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]))), 4)
+    0.8333
+    """
+    tp = np.cumsum(table[..., 1, ::-1], axis=-1)
+    found = tp + np.cumsum(table[..., 0, ::-1], axis=-1)
+    precision = ratio(tp, found, 0.0)
+    return ratio((table[..., 1, ::-1] * precision).sum(axis=-1), tp[..., -1], math.nan)

@@ -13,6 +13,8 @@ STATE_FORMAT = 1
 
 #: Rows counted at a time: the block and its codes stay in the processor's cache, and memory stays constant.
 BLOCK = 1 << 16
+#: From so many rows on, counting codes in pairs pays.
+PAIRS_FROM = 1 << 15
 
 
 # --- states -------------------------------------------------------------------------------------------------------
@@ -90,15 +92,26 @@ def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
         int64 array of shape (n_codes,).
     """
     n = len(factors[0][0])
+    pairs = n_codes <= 127 and n >= PAIRS_FROM
+    block, kind = (4 * BLOCK, np.int8) if pairs else (BLOCK, np.int8 if n_codes <= 127 else np.int64)
     total = np.zeros(n_codes, dtype=np.int64)
-    kind = np.int8 if n_codes <= 127 else np.int64
-    for start in range(0, n, BLOCK):
-        codes = factors[0][0][start : start + BLOCK].astype(kind)
+    for start in range(0, n, block):
+        codes = factors[0][0][start : start + block].astype(kind)
         for ids, size in factors[1:]:
             codes *= size
-            codes += ids[start : start + BLOCK]
-        total += np.bincount(codes, minlength=n_codes)
+            codes += ids[start : start + block]
+        total += _count_in_pairs(codes, n_codes) if pairs else np.bincount(codes, minlength=n_codes)
     return total
+
+
+def _count_in_pairs(codes: np.ndarray, n_codes: int) -> np.ndarray:
+    """`np.bincount` of single bytes, two neighbours at a time: half the increments, and they seldom wait for each
+    other, as those of a frequent code do."""
+    if len(codes) % 2:
+        return _count_in_pairs(codes[:-1], n_codes) + np.bincount(codes[-1:], minlength=n_codes)
+    table = np.bincount(codes.view(np.uint16), minlength=n_codes * 256).reshape(n_codes, 256)
+    counts: np.ndarray = table.sum(axis=1) + table[:, :n_codes].sum(axis=0)
+    return counts
 
 
 def confusion_matrix(references: np.ndarray, predictions: np.ndarray, n_labels: int) -> np.ndarray:
@@ -135,7 +148,10 @@ class Scores:
         values: key -> number or array.
         undefined: key -> why it has no value (zero denominator, one class only).
         proportions: key -> (successes, trials).
-        f1_counts: key -> (true positives, false positives plus false negatives).
+        f1_counts: key -> (true positives, false positives plus false negatives, rows that are both).
+        averages: key -> (the keys averaged, their weights).
+        areas: key -> (positives, negatives) of an area under a curve; negatives None if it isn't the ROC curve's.
+        notes: keys of numbers that are no scores, such as counts and thresholds.
     """
 
     def __init__(self, zero_division: float = float("nan")) -> None:
@@ -143,13 +159,26 @@ class Scores:
         self.values: dict[str, Any] = {}
         self.undefined: dict[str, str] = {}
         self.proportions: dict[str, tuple[Any, Any]] = {}
-        self.f1_counts: dict[str, tuple[Any, Any]] = {}
+        self.f1_counts: dict[str, tuple[Any, Any, Any]] = {}
+        self.averages: dict[str, tuple[Sequence[str], Any]] = {}
+        self.areas: dict[str, tuple[int, int | None]] = {}
+        self.notes: set[str] = set()
 
     def put(self, key: str, value: Any, undefined: str = "") -> None:
-        """Any number; ``undefined`` says why it isn't one."""
+        """Any score; ``undefined`` says why it is none."""
         self.values[key] = value
         if undefined:
             self.undefined[key] = undefined
+
+    def note(self, key: str, value: Any, undefined: str = "") -> None:
+        """A number that is no score and gets no interval: a count, a threshold."""
+        self.put(key, value, undefined)
+        self.notes.add(key)
+
+    def area(self, key: str, value: Any, why: str, n_positives: int, n_negatives: int | None = None) -> None:
+        """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the reason ``why``, if any."""
+        self.put(key, value, why)
+        self.areas[key] = n_positives, n_negatives
 
     def proportion(self, key: str, successes: Any, trials: Any, why: str, undefined: float | None = None) -> None:
         """successes / trials; without trials ``undefined`` (default: zero_division), for the reason ``why``."""
@@ -157,12 +186,15 @@ class Scores:
         self.put(key, ratio(successes, trials, missing), "" if np.all(trials) else f"{why}, set to {missing}")
         self.proportions[key] = (successes, trials)
 
-    def f1(self, key: str, tp: Any, fp: Any, fn: Any, why: str) -> None:
-        """F1 = 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall."""
+    def f1(self, key: str, tp: Any, fp: Any, fn: Any, why: str, twice: Any = 0) -> None:
+        """F1 = 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall.
+
+        ``twice``: how many rows are both among FP and FN, in a micro F1.
+        """
         whole = 2 * tp + fp + fn
         missing = self.zero_division
         self.put(key, ratio(2 * tp, whole, missing), "" if np.all(whole) else f"{why}, set to {missing}")
-        self.f1_counts[key] = (tp, fp + fn)
+        self.f1_counts[key] = (tp, fp + fn, twice)
 
     def mean(self, key: str, keys: Sequence[str], weights: Sequence[Any] | None = None) -> None:
         """The mean of other scores, each weighing 1 or its weight; nan ones are left out, and where only weights of 0
@@ -175,6 +207,7 @@ class Scores:
         total = weight.sum(axis=0)
         mean = ratio((np.nan_to_num(values) * weight).sum(axis=0), total, float("nan"))
         self.put(key, mean, "" if np.all(total) else "no defined class to average, set to nan")
+        self.averages[key] = keys, np.ones(len(keys)) if weights is None else weights
 
     def as_dict(self, first: str) -> dict[str, Any]:
         """Plain Python numbers, the score ``first`` leading if it is there."""
@@ -212,7 +245,7 @@ def put_class_scores(
         why = f"neither a prediction nor a reference is {label}"
         scores.f1(f"{prefix}f1_{label}{suffix}", tp, predicted - tp, support - tp, why)
     if "support" in only:
-        scores.put(f"{prefix}support_{label}{suffix}", support)
+        scores.note(f"{prefix}support_{label}{suffix}", support)
 
 
 def warn_undefined(module: str, undefined: Mapping[str, str]) -> None:

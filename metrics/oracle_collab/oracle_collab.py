@@ -3,7 +3,7 @@
 arXiv 2107.04212.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import datasets
@@ -12,9 +12,12 @@ import numpy as np
 
 from .base import Metric
 from .curves import ReviewCurve, capacity, review_at, smallest_capacity
+from .groups import capacity_keys, group_rows, resampled_scores
 from .inputs import check_choice, check_number, describe, encode_floats, encode_scores, is_number, refuse, same_length
+from .intervals import interval_scores
 from .labels import encode_labels
 from .ranking import Curve
+from .resampling import Draws
 from .rows import Rows, brier_score, calibration_curve, reliability, risk_coverage_areas, sort_rows
 from .scoring import Scores, State
 from .trainer import check_scores, label_arrays, model_outputs
@@ -189,8 +192,8 @@ def score(
     for quantity, aim in aims.items():
         k = smallest_capacity(rows, quantity, aim)
         why = "" if k is not None else f"no number of reviews gives {quantity} a value, set to nan"
-        scores.put(f"review_fraction_for_{quantity}", np.nan if k is None else k / state.n_rows, why)
-        scores.put(f"n_reviews_for_{quantity}", np.nan if k is None else k, why)
+        scores.note(f"review_fraction_for_{quantity}", np.nan if k is None else k / state.n_rows, why)
+        scores.note(f"n_reviews_for_{quantity}", np.nan if k is None else k, why)
     return scores
 
 
@@ -217,23 +220,24 @@ def _put_team(scores: Scores, rows: Rows, curve: ReviewCurve, i: int, at: str, d
     """The team's scores at one fraction."""
     point = ReviewCurve(*(column[i] for column in curve))
     n, k, n_wrong = len(rows.everyone), point.n_reviewed, len(rows.wrong)
+    n_positives, n_negatives = rows.ranks.n_positives, rows.ranks.n_negatives
     nan = float("nan")
     scores.proportion(f"oc_accuracy{at}", n - point.fp - point.fn, n, "no rows", undefined=nan)
     scores.proportion(f"review_efficiency{at}", point.wrong_reviewed, k, "the fraction allows no review", undefined=nan)
     scores.proportion(
         f"review_effectiveness{at}", point.wrong_reviewed, n_wrong, "no prediction is wrong", undefined=nan
     )
-    scores.put(f"oc_auroc{at}", point.oc_auroc, _why_no_auroc(rows))
-    scores.put(f"oc_auprc{at}", point.oc_auprc, _why_no_auprc(rows))
+    scores.area(f"oc_auroc{at}", point.oc_auroc, _why_no_auroc(rows), n_positives, n_negatives)
+    scores.area(f"oc_auprc{at}", point.oc_auprc, _why_no_auprc(rows), n_positives)
     if not detailed:
         return
     accuracy = (n - n_wrong) / n
-    scores.put(f"n_reviewed{at}", k)
-    scores.put(f"tied_at_cutoff{at}", point.tied_at_cutoff)
+    scores.note(f"n_reviewed{at}", k)
+    scores.note(f"tied_at_cutoff{at}", point.tied_at_cutoff)
     scores.proportion(f"oc_precision{at}", point.tp, point.tp + point.fp, "nothing is found toxic")
     scores.proportion(f"oc_recall{at}", point.tp, point.tp + point.fn, "no reference is toxic")
     scores.f1(f"oc_f1{at}", point.tp, point.fp, point.fn, "nothing is toxic or found toxic")
-    scores.put(f"oc_auprc_interpolated{at}", point.oc_auprc_interpolated, _why_no_auprc(rows))
+    scores.area(f"oc_auprc_interpolated{at}", point.oc_auprc_interpolated, _why_no_auprc(rows), n_positives)
     scores.put(f"random_review_accuracy{at}", accuracy + k / n * (1.0 - accuracy))
     scores.put(f"ideal_review_accuracy{at}", min(1.0, (n - n_wrong + int(k)) / n))
 
@@ -243,14 +247,14 @@ def _put_model(scores: Scores, rows: Rows, calibration: Curve, n_bins: int) -> N
     n, n_wrong = len(rows.everyone), len(rows.wrong)
     scores.proportion("accuracy", n - n_wrong, n, "no rows", undefined=float("nan"))
     alone = rows.ranks.curve()
-    scores.put("auroc", alone.roc_auc(), _why_no_auroc(rows))
-    scores.put("auprc", alone.average_precision(), _why_no_auprc(rows))
+    scores.area("auroc", alone.roc_auc(), _why_no_auroc(rows), alone.n_positives, alone.n_negatives)
+    scores.area("auprc", alone.average_precision(), _why_no_auprc(rows), alone.n_positives)
     scores.put("brier", brier_score(rows))
     scores.put("ece", reliability(rows, n_bins).ece)
     no_wrong = "" if n_wrong else "no prediction is wrong, set to nan"
     no_right = "" if n_wrong < n else "no prediction is right, set to nan"
-    scores.put("calibration_auroc", calibration.roc_auc(), no_wrong or no_right)
-    scores.put("calibration_auprc", calibration.average_precision(), no_wrong)
+    scores.area("calibration_auroc", calibration.roc_auc(), no_wrong or no_right, n_wrong, n - n_wrong)
+    scores.area("calibration_auprc", calibration.average_precision(), no_wrong, n_wrong)
 
 
 def _why_no_auroc(rows: Rows) -> str:
@@ -260,6 +264,38 @@ def _why_no_auroc(rows: Rows) -> str:
 
 def _why_no_auprc(rows: Rows) -> str:
     return "" if rows.ranks.n_positives else "no reference is toxic, set to nan"
+
+
+def replicate(
+    score: Callable[..., Scores],
+    state: State,
+    *,
+    review_strategy: str | None = None,
+    review_fractions: Sequence[float] = FRACTIONS,
+    threshold: float = 0.5,
+    n_bins: int = 15,
+    targets: Mapping[str, float] | None = None,
+    zero_division: float = 0.0,
+    detailed: bool = False,
+) -> Callable[[Draws], Mapping[str, np.ndarray]]:
+    """Scores of resampled rows, for the intervals, from groups of rows; arguments as in `score`, which isn't needed."""
+    logits = "logits" in state.rows
+    groups = group_rows(
+        state.rows["references"],
+        state.rows["logits" if logits else "probabilities"],
+        state.rows.get("review_scores"),
+        review_strategy=review_strategy or "uncertainty",
+        threshold=float(threshold),
+        n_bins=int(n_bins),
+        logits=logits,
+    )
+    fractions = _check_fractions(review_fractions)
+    capacities = capacity_keys(fractions, [capacity(fraction, state.n_rows) for fraction in fractions])
+
+    def scores_of(draws: Draws) -> Mapping[str, np.ndarray]:
+        return resampled_scores(groups, draws, capacities, interpolated=detailed)
+
+    return scores_of
 
 
 def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
@@ -284,6 +320,8 @@ class OracleCollab(Metric):
     count = staticmethod(count)
     score = staticmethod(score)
     from_trainer = staticmethod(from_trainer)
+    replicate = staticmethod(replicate)
+    intervals = staticmethod(interval_scores)
 
     def _info(self) -> evaluate.MetricInfo:
         check_choice("oracle_collab", "config_name", self.config_name, ("default",))

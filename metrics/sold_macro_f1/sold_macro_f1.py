@@ -8,7 +8,9 @@ import numpy as np
 
 from .base import Metric
 from .inputs import check_choice, same_length
+from .intervals import interval_scores
 from .labels import align_sequences, encode_labels, encode_sequences
+from .resampling import replicate_counts
 from .scoring import Scores, State, confusion_matrix, put_class_scores
 from .trainer import ids_from, label_arrays, model_outputs
 
@@ -108,7 +110,7 @@ def score(state: State, *, zero_division: float = 0.0, detailed: bool = False) -
         for i in (1, 0):
             put_class_scores(scores, confusion, LABELS, i, only=["support"])
         for key, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
-            scores.put(key, confusion[..., row, column])
+            scores.note(key, confusion[..., row, column])
     return scores
 
 
@@ -153,6 +155,8 @@ class SoldMacroF1(Metric):
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)
+    replicate = staticmethod(replicate_counts)
+    intervals = staticmethod(interval_scores)
     from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:

@@ -1,5 +1,6 @@
 """Scores of threat detection on the "Seed" set of Jigsaw comments (Juuti et al. 2020, arXiv 2009.12344)."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import datasets
@@ -8,8 +9,10 @@ import numpy as np
 
 from .base import Metric
 from .inputs import check_choice, check_number, encode_scores, refuse, same_length
+from .intervals import interval_scores
 from .labels import encode_labels
-from .ranking import rank
+from .ranking import rank, rank_table, table_average_precision, table_roc_auc
+from .resampling import Draws
 from .scoring import Scores, State, confusion_matrix, put_class_scores
 from .trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
 
@@ -18,6 +21,8 @@ LABELS = ("non-threat", "threat")
 
 #: How each class is written in result keys.
 KEYS = ("non_threat", "threat")
+
+_NO_THREAT = "no reference is threat, set to nan"
 
 _DESCRIPTION = """
 Scores of a threat classifier under extreme class imbalance (0.3 % threats): macro-F1 over threat and non-threat, both
@@ -116,41 +121,87 @@ def score(state: State, *, threshold: float = 0.5, zero_division: float = 0.0, d
     decided = "confusion" in state.counts
     if decided and threshold != 0.5:
         refuse("threat_f1", "option threshold", f"{threshold} beside predictions", "a threshold for scores alone")
-    if decided:
-        confusion = state.counts["confusion"]
-    else:
-        confusion = confusion_matrix(state.rows["references"], (_probabilities(state) > threshold).view(np.int8), 2)
-
+    confusion = _confusion(state, threshold)
     scores = Scores(zero_division)
+    _put_label_scores(scores, confusion)
+    if state.rows:
+        _put_rank_scores(scores, state)
+    if detailed:
+        for name, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
+            scores.note(name, confusion[..., row, column])
+        if not decided:
+            scores.note("threshold", threshold)
+        if state.rows:
+            _put_best_f1(scores, state)
+    return scores
+
+
+def _confusion(state: State, threshold: float) -> np.ndarray:
+    """The 2 x 2 confusion matrix of the predictions, or without them of the scores at the threshold."""
+    if "confusion" in state.counts:
+        return state.counts["confusion"]
+    return confusion_matrix(state.rows["references"], (_probabilities(state) > threshold).view(np.int8), 2)
+
+
+def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
     for i in (1, 0):
         put_class_scores(scores, confusion, KEYS, i)
     scores.mean("f1_macro", [f"f1_{key}" for key in KEYS])
     total = confusion.sum(axis=(-2, -1))
     scores.proportion("accuracy", confusion[..., 0, 0] + confusion[..., 1, 1], total, "no rows")
     scores.proportion("prevalence", confusion[..., 1, :].sum(axis=-1), total, "no rows")
-    if state.rows:
-        _put_rank_scores(scores, state)
-    if detailed:
-        for name, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
-            scores.put(name, confusion[..., row, column])
-        if not decided:
-            scores.put("threshold", threshold)
-        if state.rows:
-            best, at = best_f1(state.rows["references"], _probabilities(state))
-            why = "" if state.rows["references"].any() else "no reference is threat, set to nan"
-            scores.put("best_f1_threat", best, why)
-            scores.put("best_threshold", at, why)
-    return scores
 
 
 def _put_rank_scores(scores: Scores, state: State) -> None:
-    """ROC-AUC and average precision of the raw scores: a sigmoid that saturates would make ties."""
-    raw = state.rows["logits"] if "logits" in state.rows else state.rows["probabilities"]
-    curve = rank(state.rows["references"], raw).curve()
-    one_class = "only one class in the references, set to nan"
-    scores.put("roc_auc", curve.roc_auc(), "" if curve.n_positives and curve.n_negatives else one_class)
-    no_threat = "no reference is threat, set to nan"
-    scores.put("average_precision", curve.average_precision(), "" if curve.n_positives else no_threat)
+    curve = rank(state.rows["references"], _raw(state)).curve()
+    n, m = curve.n_positives, curve.n_negatives
+    scores.area("roc_auc", curve.roc_auc(), "" if n and m else "only one class in the references, set to nan", n, m)
+    scores.area("average_precision", curve.average_precision(), "" if n else _NO_THREAT, n)
+
+
+def _put_best_f1(scores: Scores, state: State) -> None:
+    references, probabilities = state.rows["references"], _probabilities(state)
+    best, at = best_f1(references, probabilities)
+    if np.isnan(best):
+        scores.put("best_f1_threat", best, _NO_THREAT)
+    else:
+        ((_, fp), (fn, tp)) = confusion_matrix(references, (probabilities > at).view(np.int8), 2)
+        scores.f1("best_f1_threat", tp, fp, fn, "")
+    scores.note("best_threshold", at, "" if at == at else _NO_THREAT)
+
+
+def replicate(
+    score: Callable[..., Scores],
+    state: State,
+    *,
+    threshold: float = 0.5,
+    zero_division: float = 0.0,
+    detailed: bool = False,
+) -> Callable[[Draws], Mapping[str, np.ndarray]]:
+    """Scores of resampled rows, for the intervals: of their confusion matrix and their groups by score.
+
+    Args:
+        score, detailed: not needed.
+        state, threshold, zero_division: as in `score`.
+    """
+    confusion = _confusion(state, threshold)
+    table = rank_table(state.rows["references"], _raw(state)) if state.rows else None
+
+    def scores_of(draws: Draws) -> Mapping[str, np.ndarray]:
+        scores = Scores(zero_division)
+        _put_label_scores(scores, draws.table(confusion))
+        if table is not None:
+            tables = draws.table(table)
+            scores.put("roc_auc", table_roc_auc(tables))
+            scores.put("average_precision", table_average_precision(tables))
+        return scores.values
+
+    return scores_of
+
+
+def _raw(state: State) -> np.ndarray:
+    """The scores as given: a sigmoid that saturates would make ties."""
+    return state.rows["logits"] if "logits" in state.rows else state.rows["probabilities"]
 
 
 def _probabilities(state: State) -> np.ndarray:
@@ -158,7 +209,8 @@ def _probabilities(state: State) -> np.ndarray:
     if "probabilities" in state.rows:
         return state.rows["probabilities"]
     odds = np.exp(-np.abs(state.rows["logits"]))  # at most 1: no overflow on either side
-    return np.where(state.rows["logits"] >= 0, 1.0, odds) / (1.0 + odds)
+    sigmoid: np.ndarray = np.where(state.rows["logits"] >= 0, 1.0, odds) / (1.0 + odds)
+    return sigmoid
 
 
 def best_f1(references: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
@@ -216,6 +268,8 @@ class ThreatF1(Metric):
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)
+    replicate = staticmethod(replicate)
+    intervals = staticmethod(interval_scores)
     from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:

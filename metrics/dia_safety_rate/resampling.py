@@ -1,0 +1,1 @@
+../resampling.py

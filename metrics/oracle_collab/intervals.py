@@ -1,0 +1,1 @@
+../intervals.py
