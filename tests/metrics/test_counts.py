@@ -1,0 +1,28 @@
+"""Counting combinations of ids: what one loop over the rows counts, whichever way the rows are taken."""
+
+import numpy as np
+import pytest
+from toxeval.metrics.scoring import BLOCK, PAIRS_FROM, confusion_matrix, count_codes
+
+
+@pytest.mark.parametrize("sizes", [(1,), (2, 2), (8, 8), (5, 2, 5), (127,), (12, 12)])
+@pytest.mark.parametrize("n", [0, 1, 1000, PAIRS_FROM - 1, PAIRS_FROM, PAIRS_FROM + 1, 4 * BLOCK, 4 * BLOCK + 1])
+def test_codes_one_by_one_or_two_at_a_time(sizes: tuple[int, ...], n: int) -> None:
+    rng = np.random.default_rng(n)
+    columns = [rng.integers(0, size, n).astype(np.int8) for size in sizes]
+    wanted = np.zeros(sizes, dtype=np.int64)
+    np.add.at(wanted, tuple(columns), 1)
+    found = count_codes(wanted.size, *zip(columns, sizes))
+    assert found.dtype == np.int64
+    assert found.tolist() == wanted.ravel().tolist()
+
+
+def test_rows_of_a_confusion_matrix_are_references() -> None:
+    references, predictions = np.array([0, 0, 1], np.int8), np.array([0, 1, 1], np.int8)
+    assert confusion_matrix(references, predictions, 2).tolist() == [[1, 1], [0, 1]]
+
+
+def test_ids_are_left_as_they_were() -> None:
+    ids = np.full(PAIRS_FROM, 3, dtype=np.int8)
+    count_codes(16, (ids, 4), (ids, 4))
+    assert (ids == 3).all()
