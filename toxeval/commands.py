@@ -11,6 +11,7 @@ from toxeval.options import (
     INPUTS,
     OPTIONS,
     ManyFiles,
+    import_evaluate,
     make_job,
     metric_argument,
     pairs,
@@ -101,6 +102,7 @@ def verify(result: str, **given: Any) -> int:
           > result.json
       $ toxeval verify result.json --predictions predictions.jsonl
     """
+    import_evaluate()
     from toxeval import jobs
     from toxeval.report import table
     from toxeval.signature import read_result

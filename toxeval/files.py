@@ -19,6 +19,8 @@ from typing import Any, cast
 
 from toxeval.tables import BATCH_ROWS, Columns, Table, from_folder, from_parquet
 
+#: A cell of the row after the last one.
+LAST_ROW = "toxeval: end of the table"
 #: Bytes of CSV read at a time; a row must fit.
 BLOCK_BYTES = 1 << 23
 
@@ -178,7 +180,7 @@ def _cells(
         raise ValueError(f"{file}: no rows (nothing but a header)")
     try:
         reader = pyarrow.csv.open_csv(
-            stream,
+            _WithLastRow(stream, separator.join([LAST_ROW] * len(names)).encode()),
             # one thread: else errors come without row numbers
             read_options=pyarrow.csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES, use_threads=False),
             # in a single column an empty line is an empty cell
@@ -189,12 +191,39 @@ def _cells(
                 include_columns=columns, column_types={name: pa.string() for name in names}, strings_can_be_null=False
             ),
         )
+        n, complete = 0, False
         for batch in reader:
+            if batch.num_rows and batch.column(0)[-1].as_py() == LAST_ROW:
+                batch, complete = batch.slice(0, batch.num_rows - 1), True
             for start in range(0, batch.num_rows, BATCH_ROWS):
-                part = batch.slice(start, BATCH_ROWS)
-                yield dict(zip(columns, part.columns))
+                yield dict(zip(columns, batch.slice(start, BATCH_ROWS).columns))
+            n += batch.num_rows
+        if not complete:
+            raise ValueError(f"{file}: row {n - 1}: a cell without end; close its quotes")
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file}: {_csv_problem(str(error), separator)}") from None
+
+
+class _WithLastRow:
+    """A stream with one more row. pyarrow takes a quote that is never closed for a cell that holds all rows to the end
+    of the file, without a word: then this row doesn't come out."""
+
+    closed = False
+
+    def __init__(self, stream: BufferedReader, row: bytes) -> None:
+        self._stream, self._rest, self._line_ended = stream, row, True
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        data = self._stream.read(size)
+        if data:
+            self._line_ended = data.endswith((b"\n", b"\r"))
+            return data
+        rest, self._rest = self._rest, b""
+        return rest if self._line_ended or not rest else b"\n" + rest
+
+    def close(self) -> None:
+        """Left to whoever opened the stream."""
 
 
 def _csv_problem(message: str, separator: str) -> str:

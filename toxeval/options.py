@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -74,7 +75,9 @@ INPUTS = [
 ]
 OPTIONS = [
     click.option("--config", default="default", metavar="NAME", help="Configuration, such as token of sold_macro_f1."),
-    click.option("--option", "options", multiple=True, callback=_values, metavar="NAME=VALUE", help="An option of it."),
+    click.option(
+        "--option", "options", multiple=True, callback=_values, metavar="NAME=VALUE", help="An option of the metric."
+    ),
 ]
 
 
@@ -102,8 +105,21 @@ def progress_bar(batches: Iterable[Batch], name: str, n_rows: int | None) -> Ite
             bar.update(batch.n_rows)
 
 
+def import_evaluate() -> None:
+    """Import ``evaluate`` without ``transformers``, and so PyTorch: seconds at every start, for its evaluators only."""
+    hidden = "transformers" not in sys.modules
+    if hidden:
+        sys.modules["transformers"] = None  # type: ignore[assignment]
+    try:
+        import evaluate  # noqa: F401
+    finally:
+        if hidden:
+            del sys.modules["transformers"]
+
+
 def make_job(metric: str, **given: Any) -> Job:
     """What the options ask for."""
+    import_evaluate()
     from toxeval.jobs import Job
 
     return Job(metric=metric, **given)

@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from toxeval.options import FOUND, INPUTS, OPTIONS, ManyFiles, make_job, metric_argument, progress_bar, with_options
+from toxeval.options import (
+    FOUND,
+    INPUTS,
+    OPTIONS,
+    ManyFiles,
+    import_evaluate,
+    make_job,
+    metric_argument,
+    progress_bar,
+    with_options,
+)
 
 
 @click.command(cls=ManyFiles)
@@ -75,6 +85,7 @@ def list_() -> None:
     Example:
       $ toxeval list
     """
+    import_evaluate()
     from toxeval import load
     from toxeval.columns import KINDS, kinds
     from toxeval.data import BUILDERS
