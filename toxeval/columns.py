@@ -11,11 +11,12 @@ import numpy as np
 from toxeval.metrics.inputs import describe, refuse
 from toxeval.tables import Table
 
-#: What a metric wants in each row of an input: a name or an id; a number or two; several labels; intent and slots.
-LABEL, SCORE, SEQUENCE, RECORD = "label", "score", "sequence", "record"
+#: What a metric wants in each row of an input: a label's name or id; a number or two; several labels; intent and slots;
+#: what tells groups of rows apart.
+LABEL, SCORE, SEQUENCE, RECORD, GROUP = "label", "score", "sequence", "record", "group"
 
 KINDS: Mapping[tuple[str, str], Mapping[str, str]] = {
-    ("conda_joint", "default"): {"predictions": RECORD, "references": RECORD},
+    ("conda_joint", "default"): {"predictions": RECORD, "references": RECORD, "cluster": GROUP},
     ("sold_macro_f1", "default"): {"predictions": LABEL, "references": LABEL},
     ("sold_macro_f1", "token"): {"predictions": SEQUENCE, "references": SEQUENCE},
     ("oracle_collab", "default"): {"predictions": SCORE, "references": LABEL, "review_scores": SCORE},
@@ -30,10 +31,11 @@ NAMES = {
     "review_scores": ("review_scores", "review_score"),
     "references": ("references", "reference", "label", "labels"),
     "categories": ("categories", "category"),
+    "cluster": ("cluster",),
     "id": ("id", "post_id"),
 }
-#: Inputs that may come from the references' file as well.
-GOLD = ("references", "categories")
+#: Inputs that are looked for in the references' file first.
+GOLD = ("categories", "cluster")
 #: The fields of a record, and what their columns may be called beside ``predictions.intent`` and so on.
 FIELDS = ("intent", "slots")
 PREFIXES = {"predictions": ("pred_", "prediction_"), "references": ("ref_", "reference_")}
@@ -108,7 +110,7 @@ def _whereabouts(name: str, n_tables: int) -> list[int]:
     """The tables in which an input is looked for: a second one is the references'."""
     if name == "references":
         return [n_tables - 1]
-    if name == "categories":
+    if name in GOLD:
         return list(range(n_tables))[::-1]
     return [0]
 
@@ -188,6 +190,8 @@ class Parser:
     def _column(self, name: str, kind: str, values: Any, field: str) -> Any:
         if not self._table.text:
             return values.to_pylist() if getattr(values, "null_count", 0) else values
+        if kind == GROUP:
+            return values
         if kind in (RECORD, SEQUENCE) or kind == SCORE and values[0].as_py().startswith("["):
             return self._nested(name, kind, values, field)
         key = name + field

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from toxeval.columns import FIELDS, RECORD, SCORE, SEQUENCE, kinds
+from toxeval.columns import FIELDS, GROUP, RECORD, SCORE, SEQUENCE, kinds
 from toxeval.files import open_table
 from toxeval.jobs import Job, batches, references_of
 from toxeval.metrics.inputs import describe
@@ -78,7 +78,7 @@ def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
         if kind == SCORE:
             yield from _scores(name, values, "from_logits" in job.options and name != "review_scores")
             continue
-        if name == "references" and job.options.get("label_threshold") is not None:
+        if kind == GROUP or name == "references" and job.options.get("label_threshold") is not None:
             continue
         parts = _fields(values) if kind == RECORD else {"": values}
         for field, part in parts.items():

@@ -86,13 +86,21 @@ def score(job: Job, progress: Progress | None = None) -> Result:
         config=job.config,
         options=full_options(job.metric, job.config, job.options, inputs),
         detailed=job.detailed,
-        confidence=module._interval_options | dict(job.confidence) if job.confidence else {},
+        confidence=_confidence(module, job),
         dataset=job.dataset,
         n_rows=states[0].n_rows,
         digest=digest(states),
         scores=results[0] if not runs else {},
         runs=runs,
     )
+
+
+def _confidence(module: Metric, job: Job) -> dict[str, Any]:
+    """How the intervals were made: every option of them."""
+    if not job.confidence:
+        return {}
+    usual = module._interval_options
+    return {**usual, **{key: value for key, value in job.options.items() if key in usual}, **job.confidence}
 
 
 def _detailed(module: Metric, job: Job) -> dict[str, bool]:
@@ -109,6 +117,8 @@ def accumulate(
     """
     inputs: set[str] = set()
     for batch in batches(job, predictions, references, progress):
+        if not job.confidence:
+            batch.inputs.pop("cluster", None)  # only intervals depend on it
         inputs = set(batch.inputs)
         try:
             module.add_batch(**batch.inputs)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import toxeval
+from toxeval.metrics.resampling import cluster_counts
 from toxeval.metrics.scoring import State
 
 #: Version of the layout of result files.
@@ -201,17 +202,17 @@ def digest(states: Sequence[State]) -> str:
 
 
 def _digest(state: State) -> bytes:
+    rows = cluster_counts(state) if "cluster" in state.rows else state.rows  # in which batch of a cluster: no matter
     whole = hashlib.sha256(f"rows {state.n_rows}".encode())
     for key in sorted(state.counts):
         array = np.asarray(state.counts[key])
         whole.update(f"|{key} {array.shape}".encode())
         whole.update(_bytes(array))
-    columns = [np.asarray(state.rows[key]) for key in sorted(state.rows)]
-    if columns:
-        whole.update(f"|{' '.join(sorted(state.rows))}".encode())
-        flat = [part for column in columns for part in (column.T if column.ndim == 2 else [column])]
-        order = np.lexsort(flat)
-        for part in flat:
+    if rows:
+        whole.update(f"|{' '.join(sorted(rows))}".encode())
+        columns = [part for key in sorted(rows) for part in rows[key].reshape(len(rows[key]), -1).T]
+        order = np.lexsort(columns)
+        for part in columns:
             whole.update(_bytes(part[order]))
     return whole.digest()
 
