@@ -270,6 +270,31 @@ def _check_unit(module: str, name: str, array: np.ndarray) -> None:
     refuse(module, f"{name}[{row}]", str(float(value)), "probabilities from 0 to 1", hint)
 
 
+def encode_ids(module: str, name: str, values: Any) -> np.ndarray:
+    """Ids, one a row: whole numbers as int64 or texts as str, never both; shape (n,).
+
+    >>> encode_ids("conda_joint", "cluster", ["m1", "m1", "m2"])
+    array(['m1', 'm1', 'm2'], dtype='<U2')
+    """
+    rows = materialise(module, name, values)
+    if is_arrow(rows):
+        rows = rows.to_pylist()
+    if isinstance(rows, np.ndarray):
+        if rows.ndim != 1:
+            refuse(module, name, f"an array of shape {rows.shape}", "one id a row")
+        if rows.dtype.kind in "iu":
+            return rows.astype(np.int64, copy=False)
+        if rows.dtype.kind == "U":
+            return rows
+        rows = rows.tolist()
+    texts = bool(rows) and isinstance(rows[0], str)
+    for kind in set(map(type, rows)):
+        if not issubclass(kind, str if texts else (int, np.integer)) or kind is bool:
+            row = next(row for row, value in enumerate(rows) if type(value) is kind)
+            refuse(module, f"{name}[{row}]", describe(rows[row]), "ids: whole numbers or texts, one kind for all rows")
+    return np.array(rows, dtype=np.str_ if texts else np.int64)
+
+
 def columns_of(module: str, name: str, values: Any, fields: Iterable[str]) -> dict[str, Any]:
     """The fields of records: given as a list of dicts, a dict of columns, or a struct column.
 

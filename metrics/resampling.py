@@ -105,7 +105,7 @@ def cluster_counts(state: State) -> dict[str, np.ndarray]:
     """The counts of each cluster, shape (c, ...): what batches know of the same cluster is added up.
 
     A state with clusters has them in ``rows``: ``cluster`` their ids, and ``<table>_by_cluster`` for each of its count
-    tables, one entry for each cluster of each batch.
+    tables, one entry for each cluster of each batch (`confusion_by_cluster`).
     """
     ids, position = np.unique(state.rows["cluster"], return_inverse=True)
     tables = {}
@@ -114,3 +114,24 @@ def cluster_counts(state: State) -> dict[str, np.ndarray]:
         tables[key] = np.zeros((len(ids), *parts.shape[1:]), dtype=np.int64)
         np.add.at(tables[key], position, parts)
     return tables
+
+
+def confusion_by_cluster(
+    position: np.ndarray, references: np.ndarray, predictions: np.ndarray, k: int, n_clusters: int
+) -> np.ndarray:
+    """Confusion matrices of the clusters; without ids k and beyond, which are left out.
+
+    Args:
+        position: which cluster each row belongs to, int64 of shape (n,), counted from 0.
+        references, predictions: integer ids of shape (n,).
+        k: how many ids there are.
+        n_clusters: how many clusters there are.
+
+    Returns:
+        int32 array of shape (n_clusters, k, k).
+    """
+    kept = (references < k) & (predictions < k)
+    if not kept.all():
+        position, references, predictions = position[kept], references[kept], predictions[kept]
+    codes = (position * k + references) * k + predictions
+    return np.bincount(codes, minlength=n_clusters * k * k).astype(np.int32).reshape(n_clusters, k, k)

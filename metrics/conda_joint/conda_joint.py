@@ -7,10 +7,10 @@ import evaluate
 import numpy as np
 
 from .base import Metric
-from .inputs import check_choice, columns_of, refuse, same_length
+from .inputs import check_choice, columns_of, encode_ids, refuse, same_length
 from .intervals import interval_scores
 from .labels import align_sequences, encode_labels, encode_sequences
-from .resampling import replicate_counts
+from .resampling import confusion_by_cluster, replicate_counts
 from .scoring import Scores, State, confusion_matrix, put_class_scores
 from .trainer import ids_from, label_arrays, model_outputs
 
@@ -45,6 +45,8 @@ Args:
     predictions: n utterances, each {"intent": "E", "slots": ["T", "O"]}; or columns, {"intent": [...], "slots":
         [[...], ...]}. Names or ids: intents E, I, A, O; slots T, S, C, D, P, O, SEPA. Slots may be a 2-D array.
     references: the gold annotation, likewise, with as many slots. Positions with reference slot -100 are left out.
+    cluster: the conversation of each utterance, as whole numbers or texts (optional): confidence intervals then
+        resample conversations, since the utterances of one aren't independent.
     zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
     detailed: adds precision, recall and support of every class, slot accuracy, and what spoils JSA.
 
@@ -63,10 +65,11 @@ Examples:
 _WITHHELD = "CONDA's test split is published without annotation; it is scored on the CodaLab competition of its authors"
 
 
-def encode(predictions: Any, references: Any) -> dict[str, np.ndarray]:
+def encode(predictions: Any, references: Any, cluster: Any = None) -> dict[str, np.ndarray]:
     """Intents as int8 ids of shape (n,), slots as int8 ids of shape (t,), utterance after utterance.
 
-    A position whose reference is -100 has the id 7 (one more than the last slot's) on both sides.
+    A position whose reference is -100 has the id 7 (one more than the last slot's) on both sides. With ``cluster``
+    there is that too, int64 or str of shape (n,).
 
     Raises:
         ValueError: for unknown labels, slots of different lengths, different numbers of utterances, no utterance.
@@ -79,13 +82,17 @@ def encode(predictions: Any, references: Any) -> dict[str, np.ndarray]:
     intents_r, slots_r = _encode_side("references", references)
     same_length("conda_joint", predictions=len(intents_p), references=len(intents_r))
     flat_p, flat_r, lengths = align_sequences("conda_joint", slots_p, slots_r, field='["slots"]', left_out=len(SLOTS))
-    return {
+    arrays = {
         "prediction_intents": intents_p,
         "reference_intents": intents_r,
         "prediction_slots": flat_p,
         "reference_slots": flat_r,
         "lengths": lengths,
     }
+    if cluster is not None:
+        arrays["cluster"] = encode_ids("conda_joint", "cluster", cluster)
+        same_length("conda_joint", predictions=len(intents_p), cluster=len(arrays["cluster"]))
+    return arrays
 
 
 def _encode_side(name: str, values: Any) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
@@ -107,7 +114,8 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     Returns:
         counts["intents"] of shape (4, 4) and counts["slots"] of shape (7, 7) are confusion matrices (rows references,
         columns predictions, ids as in `INTENTS` and `SLOTS`); counts["joint"] of shape (2, 2) is the number of
-        utterances by [is the intent right][are all slots right].
+        utterances by [is the intent right][are all slots right]. With clusters, rows has their ids and the same tables
+        for each of them.
     """
     intent_right = arrays["prediction_intents"] == arrays["reference_intents"]
     wrong_slots = arrays["prediction_slots"] != arrays["reference_slots"]
@@ -122,7 +130,23 @@ def count(arrays: dict[str, np.ndarray]) -> State:
         "slots": confusion_matrix(arrays["reference_slots"], arrays["prediction_slots"], k + 1)[:k, :k],
         "joint": np.array(joint, dtype=np.int64),
     }
-    return State(n, counts)
+    rows = _rows_by_cluster(arrays, intent_right, slots_right) if "cluster" in arrays else {}
+    return State(n, counts, rows)
+
+
+def _rows_by_cluster(
+    arrays: dict[str, np.ndarray], intent_right: np.ndarray, slots_right: np.ndarray
+) -> dict[str, np.ndarray]:
+    ids, position = np.unique(arrays["cluster"], return_inverse=True)
+    n, of_slots = len(ids), np.repeat(position, arrays["lengths"])
+    slots = arrays["reference_slots"], arrays["prediction_slots"]
+    intents = arrays["reference_intents"], arrays["prediction_intents"]
+    return {
+        "cluster": ids,
+        "intents_by_cluster": confusion_by_cluster(position, *intents, len(INTENTS), n),
+        "slots_by_cluster": confusion_by_cluster(of_slots, *slots, len(SLOTS), n),
+        "joint_by_cluster": confusion_by_cluster(position, intent_right, slots_right, 2, n),
+    }
 
 
 def _rows_with_any(flags: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -232,10 +256,12 @@ class CondaJoint(Metric):
         check_choice("conda_joint", "config_name", self.config_name, ("default",))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         utterances = [{"intent": kind, "slots": datasets.Sequence(kind)} for kind in kinds]
+        features = [{"predictions": item, "references": item} for item in utterances]
+        features += [both | {"cluster": kind} for both in features for kind in kinds]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_INPUTS,
-            features=[datasets.Features({"predictions": item, "references": item}) for item in utterances],
+            features=[datasets.Features(columns) for columns in features],
             reference_urls=["https://aclanthology.org/2021.findings-acl.213", "https://github.com/usydnlp/CONDA"],
         )
