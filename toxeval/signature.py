@@ -167,6 +167,8 @@ def _like(value: Any, usual: Any) -> Any:
         return math.nan if value is None else float(value) if isinstance(value, int) else value
     if isinstance(usual, (list, tuple)) and isinstance(value, (list, tuple)):
         return [float(v) if isinstance(v, int) else v for v in value]
+    if usual is None and isinstance(value, dict):
+        return {key: _like(part, 0.0) for key, part in value.items()}
     return value
 
 
