@@ -104,13 +104,12 @@ def check_repo(repo: str, script: str | None) -> None:
     ...
     ValueError: toxeval.publish: repo 'jane/threats': evaluate.load would look for threats.py; allowed: jane/threat_f1
     """
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils._validators import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     try:
         validate_repo_id(repo)
         owner, name = repo.split("/")
-    except (HFValidationError, ValueError):
+    except ValueError:
         allowed = f"owner/name, as your-name/{script or 'name'}"
         raise ValueError(f"toxeval.publish: repo {repo!r}: not a repository; allowed: {allowed}") from None
     if script is not None and name != script:
