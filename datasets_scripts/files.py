@@ -172,8 +172,12 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
         return found
 
     def _fingerprint(self, given: str | None) -> str:
-        """A hash of the loading script and of the user's files, for the name of the cache folder."""
-        digest = hashlib.sha256((given or "").encode())
+        """A hash of the loading script and of the user's files, for the name of the cache folder.
+
+        The major version of `datasets` is in it too: what version 4 prepares, version 3 cannot read.
+        """
+        major = datasets.__version__.split(".")[0]
+        digest = hashlib.sha256(f"{given or ''} {major}".encode())
         folder = os.path.dirname(os.path.abspath(__file__))
         scripts = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")]
         for path in [*scripts, *(path for _, path in sorted((self.own_files or {}).items()))]:
