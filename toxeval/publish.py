@@ -219,7 +219,7 @@ def _imports(script: ast.Module, top_level: bool = False) -> Iterator[tuple[str,
 
 
 def upload(folder: Path, repo: str, kind: str, message: str) -> str:
-    """Make the repository if need be, send the folder in one commit, and return the repository's address."""
+    """Make the repository if need be, send the folder, and return the repository's address."""
     from huggingface_hub import HfApi
 
     api = HfApi(library_name="toxeval", library_version=toxeval.__version__)

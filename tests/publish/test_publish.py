@@ -1,0 +1,196 @@
+"""What is built for the Hub, what is refused before anything is sent, and what arrives there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from hub import running
+
+import toxeval
+from toxeval.publish import build_space, publish, space_problems
+
+CHECKOUT_METRICS = Path(toxeval.__file__).parent.parent / "metrics"
+
+
+def nowhere(line: str) -> None:
+    """Where tests let `publish` tell what it does."""
+
+
+@pytest.mark.parametrize("name", toxeval.METRICS)
+def test_the_folder_is_whole_and_has_no_links(name: str, tmp_path: Path) -> None:
+    told: list[str] = []
+    out = tmp_path / "space"
+    assert publish(name, f"jane/{name}", out=out, tell=told.append) is None
+    source = CHECKOUT_METRICS / name
+    wanted = {path.name for path in source.iterdir() if path.is_file() and path.name != "__init__.py"}
+    assert {path.name for path in out.rglob("*")} == wanted
+    for path in out.iterdir():
+        assert not path.is_symlink()
+        assert path.read_bytes() == (source / path.name).read_bytes()
+    assert told[0].startswith(f"space jane/{name}: {len(wanted)} files, ")
+    assert {line.split()[0] for line in told[1:-1]} == wanted
+    assert told[-1] == f"not uploaded; it is in {out}"
+    with pytest.raises(FileExistsError, match="is there already"):
+        publish(name, f"jane/{name}", out=out, tell=told.append)
+
+
+def test_a_dry_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    told: list[str] = []
+    assert publish("threat_f1", "jane/threat_f1", dry_run=True, tell=told.append) is None
+    assert told[-1] == "not uploaded"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "repo", "message"),
+    [
+        ("threat", "jane/threat", "unknown name 'threat'; allowed: conda_joint, "),
+        ("threat_f1", "threat_f1", "repo 'threat_f1': not a repository; allowed: owner/name, as your-name/threat_f1"),
+        ("threat_f1", "jane/doe/threat_f1", "repo 'jane/doe/threat_f1': not a repository"),
+        ("threat_f1", "jane doe/threat_f1", "repo 'jane doe/threat_f1': not a repository"),
+        ("threat_f1", "jane/threats", r"evaluate.load would look for threats.py; allowed: jane/threat_f1"),
+    ],
+)
+def test_names(name: str, repo: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^toxeval.publish: {message}"):
+        publish(name, repo, dry_run=True, tell=nowhere)
+
+
+@pytest.mark.parametrize("name", ["conda", "sold"])
+def test_data_without_a_licence_stay_at_home(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"the source of {name} states no licence: .* must not be uploaded"):
+        publish(name, f"jane/{name}", dataset=True, out=tmp_path / "out", data_dir=tmp_path, tell=nowhere)
+    assert list(tmp_path.iterdir()) == []
+
+
+def edit(file: str, old: str, new: str) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        path = folder / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    return spoil
+
+
+def remove(file: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / file).unlink()
+
+
+def add(file: str, text: str) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        with (folder / file).open("a") as stream:
+            stream.write(text)
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (remove("README.md"), "README.md: missing"),
+        (remove("requirements.txt"), "requirements.txt: missing"),
+        (remove("threat_f1.py"), "threat_f1.py: missing"),
+        (remove("app.py"), "app.py: missing, and the front matter's app_file"),
+        (remove("labels.py"), "threat_f1.py: imports .labels, which is not in the folder"),
+        (edit("README.md", "---\n", ""), "README.md: no front matter (YAML between two lines of ---)"),
+        (edit("README.md", "title: ", "title: ["), "README.md: the front matter is no YAML"),
+        (edit("README.md", "title:", "titel:"), "README.md: front matter: title is missing"),
+        (edit("README.md", "colorTo: ", "colorTo: dark"), "README.md: front matter: colorTo: 'dark"),
+        (edit("README.md", "sdk: gradio", "sdk: docker"), "README.md: front matter: sdk: 'docker'; allowed: 'gradio'"),
+        (edit("README.md", "sdk_version: 6", "sdk_version: 5"), "is not within gradio"),
+        (edit("README.md", "- evaluate", "- evaluation"), "tags must have 'evaluate' and 'metric'"),
+        (edit("README.md", "title:", f"short_description: {'x' * 61}\ntitle:"), "longer than 60 characters"),
+        (edit("requirements.txt", ">=1.26,<3", ""), "numpy without a range of versions"),
+        (edit("requirements.txt", "scikit-learn", "scikit-lern"), "sklearn is imported and scikit-learn not required"),
+        (add("requirements.txt", "a b c\n"), "is no requirement"),
+        (add("labels.py", "\nimport torch\n"), "requirements.txt: torch is imported and torch not required"),
+        (add("labels.py", "\nfrom .plots import x\n"), "threat_f1.py: must import .plots too, as labels.py does"),
+    ],
+)
+def test_a_folder_that_is_not_fit(spoil: Callable[[Path], None], problem: str, tmp_path: Path) -> None:
+    folder = tmp_path / "space"
+    build_space("threat_f1", folder)
+    assert list(space_problems(folder, "threat_f1")) == []
+    spoil(folder)
+    assert any(problem in found for found in space_problems(folder, "threat_f1"))
+
+
+def test_nothing_is_sent_of_a_folder_that_is_not_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def build(name: str, folder: Path) -> None:
+        build_space(name, folder)
+        (folder / "requirements.txt").write_text("numpy\n")
+
+    def send(*args: Any) -> str:
+        raise AssertionError("sent")
+
+    monkeypatch.setattr("toxeval.publish.build_space", build)
+    monkeypatch.setattr("toxeval.publish.upload", send)
+    with pytest.raises(
+        ValueError, match=r"threat_f1 is not fit for the Hub:\n- requirements.txt: line 1: numpy without"
+    ):
+        publish("threat_f1", "jane/threat_f1", tell=nowhere)
+    with pytest.raises(ValueError, match="is not fit"):
+        publish("threat_f1", "jane/threat_f1", out=tmp_path / "out", tell=nowhere)
+    assert list(tmp_path.iterdir()) == []
+
+
+def in_new_process(code: str, **environment: str) -> str:
+    """What a program prints; the Hub's address is read when libraries are imported."""
+    ours = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | ours | environment, capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return run.stdout
+
+
+def test_what_is_uploaded_is_the_folder(tmp_path: Path) -> None:
+    publish("oracle_collab", "jane/oracle_collab", out=tmp_path / "space", tell=nowhere)
+    wanted = {path.name: path.read_bytes() for path in (tmp_path / "space").iterdir()}
+    code = "from toxeval.publish import publish; publish('oracle_collab', 'jane/oracle_collab')"
+    with running() as hub:
+        told = in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
+        assert hub.repos["space", "jane/oracle_collab"] == wanted
+        assert hub.created["jane/oracle_collab"]["sdk"] == "gradio"
+        assert told.splitlines()[-1] == f"uploaded to {hub.endpoint}/spaces/jane/oracle_collab"
+    assert len(told.splitlines()) == len(wanted) + 2
+
+
+def test_a_dataset(shared: Path, tmp_path: Path) -> None:
+    source = str(shared / "data" / "diasafety")
+    code = f"from toxeval.publish import publish; publish('dia_safety', 'jane/d', dataset=True, data_dir={source!r})"
+    with running() as hub:
+        in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
+        files = hub.repos["dataset", "jane/d"]
+    assert "README.md" in files
+    for path, content in files.items():
+        target = tmp_path / "downloaded" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    data = datasets.load_dataset(str(tmp_path / "downloaded"), "default", cache_dir=str(tmp_path / "cache"))
+    assert {split: len(rows) for split, rows in data.items()} == {"train": 9017, "validation": 1097, "test": 1095}
+    shutil.rmtree(tmp_path / "downloaded")
+    with pytest.raises(ValueError, match="unknown name 'threat_f1'; allowed: conda, sold"):
+        publish("threat_f1", "jane/d", dataset=True, tell=nowhere)
+
+
+def test_a_refusal_of_the_hub_comes_through(tmp_path: Path) -> None:
+    code = (
+        "from toxeval.publish import publish\n"
+        "try: publish('threat_f1', 'jane/threat_f1', tell=lambda line: None)\n"
+        "except OSError as error: print(type(error).__name__)"
+    )
+    with running() as hub:
+        address = f"{hub.endpoint}/elsewhere"
+        told = in_new_process(code, HF_ENDPOINT=address, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
+    assert json.dumps(told.strip())
+    assert told.strip().endswith("Error")
