@@ -7,6 +7,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Sample:
         options: an option's name and two values that are both allowed with these inputs.
         names: input -> label names, for inputs of labels (or of sequences of labels).
         sequences: inputs whose items are sequences of labels.
-        encode_options: options this way of calling needs.
+        needed: options this way of calling needs.
     """
 
     metric: str
@@ -50,7 +51,7 @@ class Sample:
     sequences: tuple[str, ...] = ()
     config: str | None = None
     variant: str = ""
-    encode_options: dict[str, Any] = field(default_factory=dict)
+    needed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -69,11 +70,18 @@ class Sample:
         return st.lists(self.row, min_size=min_size, max_size=max_size)
 
     def compute(self, rows: Sequence[Row], **options: Any) -> dict[str, Any]:
-        return self.load().compute(**columns(rows), **self.encode_options, **options)
+        return self.load(**self.needed).compute(**columns(rows), **options)
 
     def state(self, rows: Sequence[Row]) -> Any:
         metric = self.load()
-        return metric.count(metric.encode(**columns(rows), **self.encode_options))
+        options = {k: v for k, v in self.needed.items() if k in signature(metric.encode).parameters}
+        return metric.count(metric.encode(**columns(rows), **options))
+
+    def score(self, state: Any, **options: Any) -> Any:
+        """The `Scores` of a state."""
+        metric = self.load()
+        needed = {k: v for k, v in self.needed.items() if k in signature(metric.score).parameters}
+        return metric.score(state, **needed, **options)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -193,6 +201,16 @@ def _samples() -> list[Sample]:
         ),
         Sample(
             "dia_safety_rate",
+            st.fixed_dictionaries({"predictions": labels(*THREE_WAY), "categories": labels(*CATEGORIES)}),
+            _by_category([{"predictions": verdict} for verdict in THREE_WAY]),
+            [{"predictions": "Safe", "categories": "Toxicity Agreement"}] * 2,
+            {"detailed": (False, True)},
+            {"categories": CATEGORIES},
+            variant="three_way",
+            needed={"verdicts": "three-way"},
+        ),
+        Sample(
+            "dia_safety_rate",
             st.fixed_dictionaries({"predictions": labels(*SAFETY), "references": labels(*SAFETY)}),
             safety,
             [{"predictions": "Unsafe", "references": "Unsafe"}],
@@ -242,7 +260,7 @@ def _samples() -> list[Sample]:
             zero,
             {"predictions": THREAT, "references": THREAT},
             variant="both_logits",
-            encode_options={"from_logits": True},
+            needed={"from_logits": True},
         ),
     ]
 

@@ -89,14 +89,14 @@ def refused(hf_home: Path) -> Callable[..., str]:
     """Compute and be refused; the message, after checking what holds for every refusal."""
 
     def call(sample: Sample, given: dict[str, Any], **options: Any) -> str:
-        metric, files = sample.load(), sorted(hf_home.rglob("*"))
+        metric, files = sample.load(**sample.needed), sorted(hf_home.rglob("*"))
         with pytest.raises(ValueError, match=f"^{sample.metric}: ") as caught:
-            metric.compute(**given, **sample.encode_options, **options)
+            metric.compute(**given, **options)
         message = str(caught.value)
         assert len(message) < 300
         assert "please" not in message
         assert sorted(hf_home.rglob("*")) == files
-        again = metric.compute(**columns(sample.single), **sample.encode_options)
+        again = metric.compute(**columns(sample.single))
         assert_same(again, sample.compute(sample.single))
         return message
 
@@ -124,7 +124,7 @@ def test_undeclared_ids(place: Place, value: Any, refused: Callable[..., str]) -
     assert message.startswith(f"{place.sample.metric}: {place.where}: ")
     assert (type(value).__name__ if isinstance(value, bytes) else str(value)) in message
     if value != -100 or not place.sequence:
-        assert f"{', '.join(place.labels)} (ids 0 to {len(place.labels) - 1})" in message
+        assert f"{', '.join(place.labels)} (ids 0" in message
     if isinstance(value, (int, float)):
         array_like = np.array([0, value])
         if not place.sequence and not place.field:

@@ -45,8 +45,8 @@ OUT_OF_RANGE: list[tuple[str, str, Any]] = [
 @pytest.mark.parametrize("at_load", [False, True])
 def test_an_option_out_of_range(sample_id: str, option: str, value: Any, at_load: bool) -> None:
     sample = BY_ID[sample_id]
-    options = sample.encode_options | {option: value}
-    metric = sample.load(**options) if at_load else sample.load(**sample.encode_options)
+    options = sample.needed | {option: value}
+    metric = sample.load(**options) if at_load else sample.load(**sample.needed)
     with pytest.raises(ValueError, match=f"^{sample.metric}: option {option}") as caught:
         metric.compute(**columns(sample.single), **({} if at_load else options))
     message = str(caught.value)
@@ -60,7 +60,7 @@ def test_an_option_out_of_range(sample_id: str, option: str, value: Any, at_load
 @pytest.mark.parametrize("sample", SAMPLES, ids=ids)
 def test_an_option_nobody_defined(sample: Sample) -> None:
     rows = columns(sample.single)
-    metric = sample.load(**sample.encode_options)
+    metric = sample.load(**sample.needed)
     for call in [
         lambda: metric.compute(**rows, detialed=True),
         lambda: sample.load(detialed=True),
@@ -97,7 +97,7 @@ def test_a_missing_input(sample: Sample) -> None:
             continue  # the metric has another question for what is left
         if name == "review_scores":
             continue
-        metric = sample.load(**sample.encode_options)
+        metric = sample.load(**sample.needed)
         with pytest.raises(ValueError, match=f"^{sample.metric}: (predictions|{name}): missing"):
             metric.compute(**{k: v for k, v in rows.items() if k != name})
 

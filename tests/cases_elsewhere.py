@@ -1,0 +1,88 @@
+"""Where the input cases that broke other tools are tested, if not in test_cases.py, and why some don't apply."""
+
+INVARIANTS = "tests/metrics/test_invariants.py"
+ORACLE = "tests/metrics/test_oracle_collab.py"
+CONDA = "tests/metrics/test_conda_joint.py"
+DIA = "tests/metrics/test_dia_safety_rate.py"
+
+#: Case -> "file::function" that tests it.
+TESTED_BY = {
+    "label-17-unstable-schema": f"{INVARIANTS}::test_keys_never_depend_on_the_data",
+    "auc-03-zero-hides-misuse": f"{ORACLE}::test_case_one_class",
+    "auc-04-inconsistent-pair": f"{ORACLE}::test_case_one_class",
+    "auc-05-ap-no-positives": f"{ORACLE}::test_case_one_class",
+    "auc-12-prob-rows": f"{ORACLE}::test_case_columns_that_do_not_sum_to_one",
+    "oracle-01-fraction-one": f"{ORACLE}::test_case_accuracy",
+    "oracle-02-exact-small": f"{ORACLE}::test_case_accuracy",
+    "oracle-04-non-default-threshold": f"{ORACLE}::test_case_two_columns_and_another_threshold",
+    "oracle-05-budget-rounding": f"{ORACLE}::test_case_budget_rounding",
+    "oracle-06-ties-order": f"{ORACLE}::test_case_accuracy",
+    "oracle-07-monotone-transform": f"{ORACLE}::test_case_monotone_transform",
+    "oracle-12-bin-zero": f"{ORACLE}::test_case_first_and_last_bin",
+    "oracle-13-dropped-tail": f"{ORACLE}::test_case_first_and_last_bin",
+    "label-18-superset-labels": f"{CONDA}::test_case_label_18_superset_labels",
+    "conda-02-single-letter-tags": f"{CONDA}::test_case",
+    "conda-04-pad-string": f"{CONDA}::test_refused_case",
+    "conda-05-minus-100": f"{CONDA}::test_case",
+    "conda-06-mask-by-reference-only": f"{CONDA}::test_case",
+    "conda-07-lenient-scheme": f"{CONDA}::test_refused_case",
+    "conda-08-false-positive-class": f"{CONDA}::test_case",
+    "conda-10-empty-slot-list": f"{CONDA}::test_case",
+    "conda-12-definition-unclear": f"{CONDA}::test_case_conda_12_definition_unclear",
+    "conda-13-truncation": f"{CONDA}::test_refused_case",
+    "conda-16-seq-accuracy-masks": f"{CONDA}::test_case",
+    "conda-17-padding-inflates": f"{CONDA}::test_case",
+    "batch-02-entity-f1": f"{CONDA}::test_case_batch_02_entity_f1",
+    "data-07-hidden-test": f"{CONDA}::test_refused_case",
+    "batch-01-macro-per-batch": f"{INVARIANTS}::test_any_split_into_batches_gives_the_result_of_one_compute",
+    "out-01-int64": f"{INVARIANTS}::test_complete_valid_data_give_no_warning",
+    "out-02-seqeval-json": f"{INVARIANTS}::test_values_are_plain_numbers_that_json_takes",
+    "out-05-best-metric-key": "tests/test_cards.py::test_tables_list_what_compute_returns",
+    "out-08-own-serializer": f"{INVARIANTS}::test_values_are_plain_numbers_that_json_takes",
+    "load-04-concurrent": "tests/test_load.py::test_processes_side_by_side_in_one_home",
+    "load-05-multinode": f"{INVARIANTS}::test_merging_states_is_associative_and_commutative",
+    "load-06-umask": "tests/test_load.py::test_two_processes_give_the_result_of_one",
+    "load-07-orphans": f"{INVARIANTS}::test_no_file_is_written",
+    "load-08-stuck-lock": "tests/test_load.py::test_processes_side_by_side_in_one_home",
+    "load-13-wrong-function-named": "tests/metrics/test_refusals.py::test_no_column_at_all",
+}
+
+_OTHER_PART = "belongs to a part with tests of its own, not to the metrics: "
+_STATISTICS = _OTHER_PART + "intervals and comparisons"
+_RUNS = _OTHER_PART + "aggregation over runs"
+_DATA = _OTHER_PART + "the dataset builders"
+
+#: Case -> why it isn't a test of the metrics.
+NOT_APPLICABLE = {
+    "label-20-align-mapping": "an id is a position in the declared order; labels in another order are passed by name",
+    "oracle-09-keras3": "nothing here uses TensorFlow or Keras; reference values are plain numbers",
+    "oracle-10-missing-repo": "no external code is a dependency; figures to check against are files of numbers",
+    "conda-14-tuple-predictions": _OTHER_PART + "the Trainer's compute_metrics",
+    "conda-15-subtoken-shift": "word labels are the caller's to make; -100 marks the sub-tokens to leave out",
+    "dia-03-none-scores": "the data have no toxicity scores; a missing verdict is refused or counted, never harmless",
+    "dia-09-rate-interval": _STATISTICS,
+    "seed-01-mean-of-f": _RUNS,
+    "seed-02-ddof": _RUNS,
+    "seed-04-std-of-what": _RUNS,
+    "seed-05-one-run": _RUNS,
+    "seed-06-runs-misaligned": _RUNS,
+    "ci-02-nan-bootstrap": _STATISTICS,
+    "ci-03-stratify-request": _STATISTICS,
+    "ci-04-hardcoded": _STATISTICS,
+    "ci-05-group-missing": _STATISTICS,
+    "ci-06-slow-naive": _STATISTICS,
+    "ci-07-seed": _STATISTICS,
+    "ci-08-mcnemar-identical": _STATISTICS,
+    "out-11-combine-clash": "keys follow scikit-learn's scorer names in every module, so that they mean what they say; "
+    "evaluate.combine tells equal ones apart by force_prefix",
+    "load-03-slow": "no test asserts a time; the benchmarks measure it",
+    "load-17-gradio-drift": _OTHER_PART + "the demo page",
+    "data-01-scripts-gone": _DATA,
+    "data-02-trust-flag": _DATA,
+    "data-03-null-utterance": _DATA,
+    "data-04-checksum": _DATA,
+    "data-05-split-sizes": _DATA,
+    "data-08-zwj": _DATA,
+    "data-10-pin-revision": _DATA,
+    "data-11-utterance-slots": _DATA,
+}
