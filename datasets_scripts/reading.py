@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 class DamagedFileError(ValueError):
     """A source file is not what the dataset is defined on. `file` is its name."""
 
-    def __init__(self, message: str, file: str) -> None:
+    def __init__(self, message: str, file: str = "") -> None:
         super().__init__(message)
         self.file = file
 
@@ -92,10 +92,22 @@ class SourceText:
         self.refuse(line, f"{field}: expected one of {', '.join(allowed)}; found {described(value)}")
 
     def whole(self, line: int, field: str, value: str) -> int:
-        """`value` as a whole number."""
-        if re.fullmatch(r"-?[0-9]{1,18}", value):
+        """`value` as a whole number; nine digits fit into 32 bits."""
+        if re.fullmatch(r"-?[0-9]{1,9}", value):
             return int(value)
-        self.refuse(line, f"{field}: expected a whole number; found {described(value)}")
+        self.refuse(
+            line, f"{field}: expected a whole number of at most 9 digits; found a text of {len(value)} characters"
+        )
+
+    def text(self, line: int, field: str, value: object) -> str:
+        """`value`, if it is a text that can be written as UTF-8 (JSON can name halves of characters)."""
+        if not isinstance(value, str):
+            self.refuse(line, f"{field}: expected a text; found {described(value)}")
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            self.refuse(line, f"{field}: holds half of a surrogate pair, which is not text")
+        return value
 
     def _text(self) -> str:
         try:
@@ -119,9 +131,9 @@ class SourceText:
 
 
 def described(value: object) -> str:
-    """A value for an error message: a short single word or number as it is, anything else by its kind and length."""
+    """A value for an error message: what looks like a label as it is, anything else by its kind and length."""
     if isinstance(value, str):
-        return repr(value) if re.fullmatch(r"[\w-]{0,12}", value) else f"a text of {len(value)} characters"
+        return repr(value) if re.fullmatch(r"[A-Za-z0-9_<>-]{0,8}", value) else f"a text of {len(value)} characters"
     return repr(value) if isinstance(value, (bool, int, float)) or value is None else f"a {type(value).__name__}"
 
 

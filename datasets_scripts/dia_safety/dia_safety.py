@@ -192,10 +192,10 @@ class DiaSafety(VerifiedBuilder):
             text = self.read(name, paths[name])
             for line, row in text.json_rows(("context", "gen_response")):
                 replies = row["gen_response"]
-                if not isinstance(row["context"], str):
-                    text.refuse(line, "context: expected a text")
-                if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
+                if not isinstance(replies, list):
                     text.refuse(line, "gen_response: expected a list of texts")
+                for field, value in (("context", row["context"]), *(("gen_response", reply) for reply in replies)):
+                    text.text(line, field, value)
                 yield {
                     "bot": setting.bot,
                     "model_size": setting.model_size,
@@ -211,8 +211,7 @@ def labelled_rows(text: SourceText) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of train, val or test.json, with their line numbers. The texts are left as they are."""
     for line, row in text.json_rows(("context", "response", "category", "label")):
         for field in ("context", "response"):
-            if not isinstance(row[field], str):
-                text.refuse(line, f"{field}: expected a text")
+            text.text(line, field, row[field])
         text.label(line, "category", row["category"], CATEGORIES)
         text.label(line, "label", row["label"], LABELS)
         yield line, row

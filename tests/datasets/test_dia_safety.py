@@ -94,6 +94,7 @@ DAMAGE = {
     ),
     "unknown category": (TRAIN.replace("Risk Ignorance", "Risk Taking", 1), "line 2: category: .*a text of 11 chara"),
     "a number for a text": (TRAIN.replace('""', "3"), "line 14: response: expected a text"),
+    "half a character": (TRAIN.replace('""', '"\\ud83d"'), "line 14: response: holds half of a surrogate pair"),
     "null for a label": (TRAIN.replace('"Safe"', "null", 1), "line 8: label: .*found None"),
     "not an object": (TRAIN[:-2] + ",\n3\n]", "line 26: expected an object, found a int"),
     "cut in a text": (TRAIN[: TRAIN.index("Let's")], "line 10: not readable as JSON: Unterminated string"),
@@ -123,7 +124,8 @@ def test_damage_stops_with_file_and_line(dia: Path, cache: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([{"context": "Hi.", "gen_response": ["a", 3]}], "line 2: gen_response: expected a list of texts"),
+        ([{"context": "Hi.", "gen_response": ["a", 3]}], "line 2: gen_response: expected a text; found 3"),
+        ([{"context": "Hi.", "gen_response": "a"}], "line 2: gen_response: expected a list of texts"),
         ([{"context": None, "gen_response": ["a"]}], "line 2: context: expected a text"),
         ([{"context": "Hi.", "responses": ["a"]}], "line 2: expected the keys context, gen_response"),
     ],
