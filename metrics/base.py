@@ -24,6 +24,8 @@ from .trainer import batches, begins_evaluation
 
 #: Batches whose counts wait before they are summed: a sum a batch would cost more than counting it.
 MERGE_EVERY = 64
+#: Rows that wait before equal ones become a single entry; a module that is called once with fewer never sorts for it.
+COMPACT_FROM = 1 << 22
 
 
 class Metric(evaluate.Metric, abc.ABC):
@@ -95,15 +97,45 @@ class Metric(evaluate.Metric, abc.ABC):
 
     def _forget(self) -> None:
         self._pending: list[State] = []
+        self._pending_size, self._compact_at = 0, COMPACT_FROM
         self._pending_inputs: set[str] | None = None
         self._pending_options: dict[str, Any] = {}
 
-    def _count_rows(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[State, set[str], dict[str, Any]]:
-        """The state of one batch; touches nothing of the instance, so that a refused batch leaves nothing behind."""
+    def state(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> State:
+        """What counts of some rows, as a value of its own: the module keeps nothing of it.
+
+        States add up (``a + b``, `merge`), travel (`State.to_bytes`, `State.from_bytes`), and `score_state` scores
+        them: on any number of machines, in any order.
+
+        Args:
+            predictions, references: one item a row.
+            **kwargs: the metric's other inputs, and the options that must be known when rows come in.
+
+        >>> import toxeval
+        >>> metric = toxeval.load("sold_macro_f1")
+        >>> a = metric.state(predictions=["OFF"], references=["OFF"])
+        >>> b = metric.state(predictions=["NOT"], references=["NOT"])
+        >>> metric.score_state(a + b)["f1_macro"]
+        1.0
+        """
+        given = {"predictions": predictions, "references": references} | kwargs
+        self._check_names(kwargs, self._inputs | self._encode_options, "input")
+        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
+        return self._state(inputs, {k: v for k, v in given.items() if k in self._encode_options})
+
+    def _state(self, given: dict[str, Any], options: dict[str, Any]) -> State:
         for name, required in self._inputs.items():
             if required and name not in given:
                 refuse(self.name, name, "missing", "one value a row")
-        chosen = self._encode_options | {k: v for k, v in self._fixed.items() if k in self._encode_options} | options
+        return self.count(self.encode(**given, **self._chosen(options)))
+
+    def _chosen(self, options: dict[str, Any]) -> dict[str, Any]:
+        """All options of ``encode``: those given, else those fixed at load, else the defaults."""
+        return self._encode_options | {k: v for k, v in self._fixed.items() if k in self._encode_options} | options
+
+    def _count_rows(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[State, set[str], dict[str, Any]]:
+        """The state of one batch; touches nothing of the instance, so that a refused batch leaves nothing behind."""
+        chosen = self._chosen(options)
         if self._pending_inputs is not None and self._pending_inputs != set(given):
             found = f"{_names(given)} here and {_names(self._pending_inputs)} in the batches before"
             refuse(self.name, "inputs", found, "the same inputs in every batch")
@@ -111,8 +143,7 @@ class Metric(evaluate.Metric, abc.ABC):
             changed = [k for k in chosen if chosen[k] != self._pending_options[k]][0]
             found = f"{chosen[changed]!r} here and {self._pending_options[changed]!r} in the batches before"
             refuse(self.name, f"option {changed}", found, "the same value for every batch")
-        state = self.count(self.encode(**given, **chosen))
-        return state, set(given), chosen
+        return self._state(given, options), set(given), chosen
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of rows; nothing is kept of a batch that is refused.
@@ -128,10 +159,13 @@ class Metric(evaluate.Metric, abc.ABC):
         state, names, chosen = self._count_rows(inputs, options)
         self._pending.append(state)
         self._pending_inputs, self._pending_options = names, chosen
-        if (
-            not state.rows and len(self._pending) >= MERGE_EVERY
-        ):  # counts alone: constant memory for any number of batches
-            self._pending = [merge(self._pending)]
+        self._pending_size += state.n_rows if state.rows else 0
+        if not state.rows and len(self._pending) >= MERGE_EVERY:
+            self._pending = [merge(self._pending)]  # counts alone: constant memory for any number of batches
+        elif self._pending_size >= self._compact_at:
+            self._pending = [merge(self._pending).compact()]  # constant memory for any number of equal rows
+            self._pending_size = len(next(iter(self._pending[0].rows.values())))
+            self._compact_at = max(COMPACT_FROM, 2 * self._pending_size)  # each row is sorted a few times at most
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one row.
@@ -168,9 +202,7 @@ class Metric(evaluate.Metric, abc.ABC):
         known = self._inputs | self._encode_options | self._score_options | self._interval_options
         self._check_names(kwargs, known, "option")
         encode_options = {k: v for k, v in kwargs.items() if k in self._encode_options}
-        score_options = {k: v for k, v in (self._fixed | kwargs).items() if k in self._score_options}
-        fixed = self._interval_options | {"seed": self.seed} | self._fixed
-        interval_options = {k: v for k, v in (fixed | kwargs).items() if k in self._interval_options}
+        options = {k: v for k, v in kwargs.items() if k in self._score_options | self._interval_options}
 
         states = self._pending
         if inputs:
@@ -186,16 +218,42 @@ class Metric(evaluate.Metric, abc.ABC):
                 self._forget()
                 return None
             states = gathered
+        result, undefined = self._score_states(states, options)
+        self._forget()
+        warn_undefined(self.name, undefined)
+        return result
+
+    def score_state(self, state: State, **options: Any) -> dict[str, Any]:
+        """Score a state, as ``compute`` would score its rows.
+
+        Args:
+            state: of `state`, or the sum of several.
+            **options: of ``compute``, but not those that must be known when rows come in.
+
+        Returns:
+            Flat dict of plain floats and ints.
+
+        Raises:
+            ValueError: if an option is unknown or out of range, or there is no row.
+        """
+        self._check_names(options, self._score_options | self._interval_options, "option")
+        result, undefined = self._score_states([state], options)
+        warn_undefined(self.name, undefined)
+        return result
+
+    def _score_states(self, states: list[State], given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """The result, and which scores are undefined."""
+        score_options = {k: v for k, v in (self._fixed | given).items() if k in self._score_options}
+        fixed = self._interval_options | {"seed": self.seed} | self._fixed
+        interval_options = {k: v for k, v in (fixed | given).items() if k in self._interval_options}
         if not any(state.n_rows for state in states):
             refuse(self.name, "predictions", "no rows", "at least one row, here or through add or add_batch")
         state = merge(states)
         scores = self.score(state, **score_options)
-        undefined = {"zero_division": float("nan")} if "zero_division" in self._score_options else {}
-        replicate = partial(self.replicate, self.score, state, **score_options | undefined)
+        unset = {"zero_division": float("nan")} if "zero_division" in self._score_options else {}
+        replicate = partial(self.replicate, self.score, state, **score_options | unset)
         intervals = self.intervals(self.name, state, scores, replicate, **interval_options)
-        self._forget()
-        warn_undefined(self.name, scores.undefined)
-        return scores.as_dict(self.headline) | intervals
+        return scores.as_dict(self.headline) | intervals, scores.undefined
 
     def compute_metrics(self, eval_prediction: Any, compute_result: bool = True) -> dict[str, Any]:
         """For the Trainer of ``transformers``, as it is: ``Trainer(compute_metrics=metric.compute_metrics)``.

@@ -13,6 +13,73 @@ import numpy as np
 from .scoring import ratio
 
 
+class Sorted(NamedTuple):
+    """Values in ascending order, each of which may stand for several equal rows.
+
+    Attributes:
+        values: shape (m,).
+        before: rows before each value and, last, all of them: int64 of shape (m + 1,). None if each is one row.
+    """
+
+    values: np.ndarray
+    before: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.values) if self.before is None else int(self.before[-1])
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """How many rows each value stands for; None if one."""
+        return None if self.before is None else np.diff(self.before)
+
+    def rows_before(self, positions: Any) -> Any:
+        """How many rows lie before a value's position."""
+        return positions if self.before is None else self.before[positions]
+
+    def below(self, x: Any) -> Any:
+        """How many rows are below x."""
+        return self.rows_before(self.values.searchsorted(x, side="left"))
+
+    def upto(self, x: Any) -> Any:
+        """How many rows are at or below x."""
+        return self.rows_before(self.values.searchsorted(x, side="right"))
+
+    def nth(self, rows: Any) -> Any:
+        """The value of the n-th row, counted from 0."""
+        return self.values[rows if self.before is None else self.before.searchsorted(rows, side="right") - 1]
+
+
+def _counted(values: np.ndarray, counts: np.ndarray | None) -> Sorted:
+    """Values that are in order."""
+    return Sorted(values, None if counts is None else np.append(0, np.cumsum(counts)))
+
+
+def sort_values(values: np.ndarray, counts: np.ndarray | None = None, *, runs: bool = False) -> Sorted:
+    """Values in order.
+
+    Args:
+        values: shape (m,).
+        counts: how many rows each stands for, int64 of shape (m,); None if one.
+        runs: whether the values rise and fall in long runs, which a stable sort only has to merge.
+    """
+    if counts is None:
+        return Sorted(np.sort(values, kind="stable" if runs else "quicksort"))
+    order = np.argsort(values, kind="stable")
+    return _counted(values[order], counts[order])
+
+
+def merge_sorted(*parts: Sorted) -> Sorted:
+    """Several as one, in linear time: a stable sort finds the runs."""
+    merged = np.concatenate([part.values for part in parts])
+    counts = [part.counts for part in parts]
+    if counts[0] is not None:
+        return sort_values(merged, np.concatenate(counts))  # type: ignore[arg-type]
+    merged.sort(kind="stable")
+    return Sorted(merged)
+
+
 class Curve(NamedTuple):
     """What a threshold at each distinct score of the positives, ascending, lets through.
 
@@ -74,8 +141,8 @@ class Ranks(NamedTuple):
 
     Attributes:
         distinct: the g distinct scores of the positives.
-        first, last: positives below it, and at or below it: positions in the sorted positives, int64 of shape (g,).
-        below, upto: negatives below it, and at or below it: positions in the sorted negatives, int64 of shape (g,).
+        first, last: positives below it, and at or below it, int64 of shape (g,).
+        below, upto: negatives below it, and at or below it, int64 of shape (g,).
         n_positives, n_negatives: all there are.
     """
 
@@ -100,26 +167,40 @@ class Ranks(NamedTuple):
         )
 
 
-def rank(labels: np.ndarray, scores: np.ndarray) -> Ranks:
-    """`Ranks` of n rows: labels 0 or 1 (1 is positive), scores float64, both of shape (n,)."""
+def rank(labels: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> Ranks:
+    """`Ranks` of n rows.
+
+    Args:
+        labels: 0 or 1 (positive), shape (m,).
+        scores: float64 of shape (m,).
+        counts: how many rows each of the m stands for; None if one.
+    """
+    return rank_sorted(*sort_classes(labels, scores, counts))
+
+
+def sort_classes(labels: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> tuple[Sorted, Sorted]:
+    """The scores of the negatives and of the positives in order; arguments as in `rank`."""
     positive = labels == 1
-    return rank_sorted(np.sort(scores[~positive]), np.sort(scores[positive]))
+    members = ~positive, positive
+    low, high = (sort_values(scores[m], None if counts is None else counts[m]) for m in members)
+    return low, high
 
 
-def rank_sorted(negatives: np.ndarray, positives: np.ndarray) -> Ranks:
-    """`Ranks` of the scores of each class, both sorted ascending."""
-    ends = np.flatnonzero(positives[1:] != positives[:-1]) + 1
-    first = np.concatenate([ends[:0] if not len(positives) else [0], ends]).astype(np.int64)
-    last = np.append(first[1:], len(positives))[: len(first)]
-    distinct = positives[first]
-    below = negatives.searchsorted(distinct, side="left")
-    upto = below
-    if len(negatives):  # the second look-up is for tied scores only: most data have few
-        tied = np.flatnonzero(negatives[np.minimum(below, len(negatives) - 1)] == distinct)
+def rank_sorted(negatives: Sorted, positives: Sorted) -> Ranks:
+    """`Ranks` of the scores of each class."""
+    values = positives.values
+    ends = np.flatnonzero(values[1:] != values[:-1]) + 1
+    starts = np.concatenate([ends[:0] if not len(values) else [0], ends]).astype(np.int64)
+    first, distinct = positives.rows_before(starts), values[starts]
+    last = np.append(first[1:], positives.n_rows)[: len(first)]
+    at = negatives.values.searchsorted(distinct, side="left")
+    below = upto = negatives.rows_before(at)
+    if len(negatives.values):  # the second look-up is for tied scores only: most data have few
+        tied = np.flatnonzero(negatives.values[np.minimum(at, len(negatives.values) - 1)] == distinct)
         if len(tied):
             upto = below.copy()
-            upto[tied] = negatives.searchsorted(distinct[tied], side="right")
-    return Ranks(distinct, first, last, below, upto, len(positives), len(negatives))
+            upto[tied] = negatives.upto(distinct[tied])
+    return Ranks(distinct, first, last, below, upto, positives.n_rows, negatives.n_rows)
 
 
 def roc_auc(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -157,12 +238,13 @@ def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
 # --- grouped rows -------------------------------------------------------------------------------------------------
 
 
-def rank_table(labels: np.ndarray, scores: np.ndarray, max_groups: int = 512) -> np.ndarray:
+def rank_table(
+    labels: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None, *, max_groups: int = 512
+) -> np.ndarray:
     """All that rank metrics know of rows, as counts: for resampling, where it costs the same however many rows are.
 
     Args:
-        labels: 0 or 1 (positive), shape (n,).
-        scores: float64, finite, shape (n,).
+        labels, scores, counts: as in `rank`.
         max_groups: with up to so many distinct scores among the positives nothing is lost. With more, positives are
             cut into so many groups of equal size, and each is a tie with the negatives it meets.
 
@@ -173,17 +255,16 @@ def rank_table(labels: np.ndarray, scores: np.ndarray, max_groups: int = 512) ->
     array([[1, 1, 0, 0, 0],
            [0, 1, 0, 1, 0]])
     """
-    positive = labels == 1
-    negatives, positives = np.sort(scores[~positive]), np.sort(scores[positive])
+    negatives, positives = sort_classes(labels, scores, counts)
     ranks = rank_sorted(negatives, positives)
     if len(ranks.distinct) > max_groups:
-        cuts = np.unique(positives[np.arange(1, max_groups) * len(positives) // max_groups])
-        ends = [np.append(part.searchsorted(cuts), len(part)) for part in (negatives, positives)]
+        cuts = np.unique(positives.nth(np.arange(1, max_groups) * positives.n_rows // max_groups))
+        ends = [np.append(part.below(cuts), part.n_rows) for part in (negatives, positives)]
         return np.diff(np.stack(ends), prepend=0)
     table = np.zeros((2, 2 * len(ranks.distinct) + 1), dtype=np.int64)
     table[1, 1::2] = ranks.last - ranks.first
     table[0, 1::2] = ranks.upto - ranks.below
-    table[0, 0::2] = np.append(ranks.below, len(negatives)) - np.append(0, ranks.upto)
+    table[0, 0::2] = np.append(ranks.below, ranks.n_negatives) - np.append(0, ranks.upto)
     return table
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 #: Version of the layout `State.to_bytes` writes.
-STATE_FORMAT = 1
+STATE_FORMAT = 2
 
 #: Rows counted at a time: the block and its codes stay in the processor's cache, and memory stays constant.
 BLOCK = 1 << 16
@@ -27,22 +27,48 @@ class State:
     Attributes:
         n_rows: how many rows it stands for.
         counts: arrays that add up, such as a confusion matrix.
-        rows: arrays with one entry a row that are joined end to end, such as the scores a rank metric needs.
+        rows: arrays that are joined end to end, such as the scores a rank metric needs: one entry a row, or with
+            ``rows["counts"]`` one for as many equal rows as that says.
+        resolution: width of the grid the scores in ``rows`` are on; 0.0 if they are as they were given.
     """
 
     n_rows: int
     counts: Mapping[str, np.ndarray] = field(default_factory=dict)
     rows: Mapping[str, np.ndarray] = field(default_factory=dict)
+    resolution: float = 0.0
 
     def __add__(self, other: "State") -> "State":
         return merge([self, other])
+
+    def compact(self) -> "State":
+        """The state of the same rows with equal ones as a single entry, in ascending order: no larger than there are
+        distinct rows, and the same for any order in which states were merged.
+
+        >>> state = State(3, {}, {"scores": np.array([0.5, 0.1, 0.5]), "references": np.array([1, 0, 1], np.int8)})
+        >>> {key: values.tolist() for key, values in state.compact().rows.items()}
+        {'scores': [0.1, 0.5], 'references': [0, 1], 'counts': [1, 2]}
+        """
+        if not self.rows:
+            return self
+        summed = [key for key in self.rows if key == "counts" or key.endswith("_by_cluster")]
+        keys = [key for key in self.rows if key not in summed]
+        order = np.lexsort([self.rows[key] for key in sorted(keys)])
+        rows = {key: self.rows[key][order] for key in keys}
+        changes = [values[1:] != values[:-1] for values in rows.values()]
+        starts = np.flatnonzero(np.append(np.ones(min(1, len(order)), dtype=bool), np.logical_or.reduce(changes)))
+        rows = {key: values[starts] for key, values in rows.items()}
+        rows |= {key: np.add.reduceat(self.rows[key][order], starts, axis=0) for key in summed}
+        if not summed:
+            rows["counts"] = np.diff(np.append(starts, len(order)))
+        return State(self.n_rows, self.counts, rows, self.resolution)
 
     def to_bytes(self) -> bytes:
         """The state as bytes (NumPy's ``.npz`` without pickles), for another process or machine."""
         arrays = {f"counts/{key}": value for key, value in self.counts.items()}
         arrays |= {f"rows/{key}": value for key, value in self.rows.items()}
+        about = {"format": np.array(STATE_FORMAT), "n_rows": np.array(self.n_rows)}
         buffer = io.BytesIO()
-        np.savez(buffer, format=np.array(STATE_FORMAT), n_rows=np.array(self.n_rows), **arrays)  # type: ignore[arg-type]
+        np.savez(buffer, **about, resolution=np.array(self.resolution), **arrays)  # type: ignore[arg-type]
         return buffer.getvalue()
 
     @classmethod
@@ -60,11 +86,14 @@ class State:
                 kind, slash, name = key.partition("/")
                 if slash:
                     parts[kind][name] = arrays[key]
-            return cls(int(arrays["n_rows"]), parts["counts"], parts["rows"])
+            return cls(int(arrays["n_rows"]), parts["counts"], parts["rows"], float(arrays["resolution"]))
 
 
 def merge(states: Sequence[State]) -> State:
     """One state for the rows of all.
+
+    Raises:
+        ValueError: if they were counted from different inputs, or on grids of different widths.
 
     >>> a = State(1, {"tp": np.array(1)}, {"scores": np.array([0.5])})
     >>> merge([a, a]).rows["scores"]
@@ -73,9 +102,30 @@ def merge(states: Sequence[State]) -> State:
     filled = [state for state in states if state.n_rows] or list(states[:1])
     if len(filled) == 1:
         return filled[0]
+    first = filled[0]
+    if any("counts" in state.rows for state in filled):
+        filled = [_with_counts(state) for state in filled]
+    for state in filled[1:]:
+        if state.counts.keys() != first.counts.keys() or state.rows.keys() != filled[0].rows.keys():
+            raise ValueError(f"merge: states of different inputs: {_contents(first)} and {_contents(state)}")
+        if state.resolution != first.resolution:
+            found = f"{first.resolution} and {state.resolution}"
+            raise ValueError(f"merge: states of different score_resolution: {found}")
     counts = {key: sum((s.counts[key] for s in filled[1:]), filled[0].counts[key]) for key in filled[0].counts}
     rows = {key: np.concatenate([s.rows[key] for s in filled]) for key in filled[0].rows}
-    return State(sum(s.n_rows for s in filled), counts, rows)
+    return State(sum(s.n_rows for s in filled), counts, rows, first.resolution)
+
+
+def _with_counts(state: State) -> State:
+    """The state with ``rows["counts"]``."""
+    if "counts" in state.rows or not state.rows:
+        return state
+    ones = np.ones(len(next(iter(state.rows.values()))), dtype=np.int64)
+    return State(state.n_rows, state.counts, {**state.rows, "counts": ones}, state.resolution)
+
+
+def _contents(state: State) -> str:
+    return ", ".join([*state.counts, *state.rows]) or "nothing"
 
 
 # --- counts -------------------------------------------------------------------------------------------------------
@@ -114,14 +164,22 @@ def _count_in_pairs(codes: np.ndarray, n_codes: int) -> np.ndarray:
     return counts
 
 
-def confusion_matrix(references: np.ndarray, predictions: np.ndarray, n_labels: int) -> np.ndarray:
+def confusion_matrix(
+    references: np.ndarray, predictions: np.ndarray, n_labels: int, counts: np.ndarray | None = None
+) -> np.ndarray:
     """int64 array of shape (n_labels, n_labels): rows are references, columns predictions, as in scikit-learn.
+
+    ``counts``: how many rows each entry stands for, if not one.
 
     >>> confusion_matrix(np.array([0, 1, 1], np.int8), np.array([0, 0, 1], np.int8), 2)
     array([[1, 0],
            [1, 1]])
     """
-    codes = count_codes(n_labels**2, (references, n_labels), (predictions, n_labels))
+    if counts is None:
+        codes = count_codes(n_labels**2, (references, n_labels), (predictions, n_labels))
+    else:  # float64 holds whole numbers up to 2^53
+        combined = references.astype(np.int64) * n_labels + predictions
+        codes = np.bincount(combined, counts, minlength=n_labels**2).astype(np.int64)
     return codes.reshape(n_labels, n_labels)
 
 

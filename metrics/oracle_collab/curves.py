@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ranking import Curve
+from .ranking import Curve, Sorted
 from .rows import Rows, sort_rows
 
 
@@ -76,32 +76,37 @@ def capacity(fraction: float, n: int) -> int:
 def _cut(rows: Rows, k: int) -> _Cut:
     if k == 0:
         return _Cut(math.inf, 0, 1)
-    score = rows.everyone[len(rows.everyone) - k]
-    low, high = (int(rows.everyone.searchsorted(score, side=side)) for side in ("left", "right"))
-    return _Cut(float(score), k - (len(rows.everyone) - high), high - low)
+    n = rows.everyone.n_rows
+    score = rows.everyone.nth(n - k)
+    low, high = int(rows.everyone.below(score)), int(rows.everyone.upto(score))
+    return _Cut(float(score), k - (n - high), high - low)
 
 
-def _reviewed(queue: np.ndarray, cut: _Cut) -> tuple[int, int]:
+def _reviewed(queue: Sorted, cut: _Cut) -> tuple[int, int]:
     """How many of sorted review scores are above the cut, and how many tied with it."""
-    low, high = (int(queue.searchsorted(cut.score, side=side)) for side in ("left", "right"))
-    return len(queue) - high, high - low
+    low, high = int(queue.below(cut.score)), int(queue.upto(cut.score))
+    return queue.n_rows - high, high - low
 
 
 def _unreviewed(rows: Rows, side: int, cut: _Cut, share: float) -> Callable[[Any], Any]:
-    """Function of positions: the weight left unreviewed among the first so many rows of class ``side``.
+    """Function of numbers of rows: the weight left unreviewed among the first so many rows of class ``side``.
 
     A row tied at the cut is reviewed with weight ``share``. Rows are counted in whole numbers before that weight comes
     in, so that a stretch without anything left has exactly 0.
     """
-    review = rows.review[side]
+    review, scores = rows.review[side], rows.scores[side]
     if rows.rising is None:
-        left, tied = np.cumsum(review <= cut.score), np.cumsum(review == cut.score)
-        return np.concatenate([[0], left - share * tied]).__getitem__
+        below, at = review <= cut.score, review == cut.score
+        if scores.before is None:
+            return np.concatenate([[0], np.cumsum(below) - share * np.cumsum(at)]).__getitem__
+        before, counts = scores.before, np.diff(scores.before)
+        weighed = np.concatenate([[0], np.cumsum(below * counts) - share * np.cumsum(at * counts)])
+        return lambda positions: weighed[before.searchsorted(positions)]
     # In the order of scores the reviewed rows are one stretch [b, c), with ties before it from a and after it to d.
     top = rows.rising[side]
     rise, fall = review[:top], review[top:][::-1]
-    a, b = (int(rise.searchsorted(cut.score, side=end)) for end in ("left", "right"))
-    c, d = (len(review) - int(fall.searchsorted(cut.score, side=end)) for end in ("right", "left"))
+    a, b = (scores.rows_before(int(rise.searchsorted(cut.score, side=end))) for end in ("left", "right"))
+    c, d = (scores.rows_before(len(review) - int(fall.searchsorted(cut.score, side=end))) for end in ("right", "left"))
 
     def left_before(positions: Any) -> Any:
         outside = positions - (np.clip(positions, a, d) - a)
@@ -149,7 +154,7 @@ def review_at(rows: Rows, capacities: Sequence[int], *, interpolated: bool = Tru
         `ReviewCurve` of K points, each in O(log n) for the counts and O(P) for the rank metrics (O(n) with review
         scores of the user's own).
     """
-    tn, fp, fn, tp = (len(queue) for queue in rows.queues)
+    tn, fp, fn, tp = (queue.n_rows for queue in rows.queues)
     n, n_positives = tn + fp + fn + tp, fn + tp
     points = []
     for k in capacities:
@@ -203,7 +208,7 @@ def smallest_capacity(rows: Rows, quantity: str, target: float) -> int | None:
         k, exact (in rational arithmetic, so that a target met to the digit counts as met); None if no k reaches it,
         which happens only where the quantity is undefined.
     """
-    n = len(rows.everyone)
+    n = rows.everyone.n_rows
 
     def reached(k: int) -> bool:
         value = _exact(rows, quantity, k)
@@ -230,7 +235,7 @@ def _exact(rows: Rows, quantity: str, k: int) -> Fraction | None:
         at_0, at_minus_1 = (int(_oracle_curve(rows, cut, whole).inversions()) for whole in (0, -1))
         wrong_pairs = at_0 + Fraction(at_1 - at_minus_1, 2) * share + (Fraction(at_1 + at_minus_1, 2) - at_0) * share**2
         return 1 - wrong_pairs / (2 * pairs)
-    tn, fp, fn, tp = (len(queue) for queue in rows.queues)
+    tn, fp, fn, tp = (queue.n_rows for queue in rows.queues)
     counts = (_reviewed(queue, cut) for queue in rows.queues)
     _, caught_fp, caught_fn, _ = (above + tied * share for above, tied in counts)
     right = {

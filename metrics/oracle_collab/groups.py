@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ranking import table_average_precision, table_roc_auc
+from .ranking import merge_sorted, sort_classes, table_average_precision, table_roc_auc
 from .resampling import Draws
 from .scoring import ratio
 
@@ -83,32 +83,34 @@ def group_rows(
     labels: np.ndarray,
     scores: np.ndarray,
     review_scores: np.ndarray | None,
+    rows: np.ndarray | None = None,
     *,
     review_strategy: str,
     threshold: float,
     n_bins: int,
     logits: bool,
 ) -> Groups:
-    """Group rows; arguments as in `rows.sort_rows`, and the number of bins of the calibration error."""
+    """Group rows; arguments as in `rows.sort_rows` (``rows`` are its counts), and the number of bins of the calibration
+    error."""
     edges = np.arange(1, n_bins) / n_bins - ROUNDING
     special = np.concatenate([[threshold, 0.5], edges, 1.0 - edges])
     if logits:
         inside = special[(special > 0) & (special < 1)]
         special = np.log(inside) - np.log1p(-inside)
     at_most = MAX_GROUPS if review_scores is None else MAX_PAIRED[0]
-    cell, raw = _levels(scores, labels, at_most, special)
+    cell, raw = _levels(scores, labels, rows, at_most, special)
     review = raw
     if review_scores is not None:
-        second, own = _levels(review_scores, labels, MAX_PAIRED[1], np.empty(0))
+        second, own = _levels(review_scores, labels, rows, MAX_PAIRED[1], np.empty(0))
         raw, review = np.repeat(raw, len(own)), np.tile(own, len(raw))
         cell = cell * len(own) + second
     cell, n_cells = 2 * cell + labels, 2 * len(raw)
-    counts = np.bincount(cell, minlength=n_cells).reshape(-1, 2).T
+    counts = np.bincount(cell, rows, minlength=n_cells).astype(np.int64).reshape(-1, 2).T
     used = np.flatnonzero(counts.sum(axis=0))
     p = _sigmoid(scores) if logits else scores
 
     def means(values: np.ndarray) -> np.ndarray:
-        sums = np.bincount(cell, values, minlength=n_cells).reshape(-1, 2).T
+        sums = np.bincount(cell, values if rows is None else values * rows, minlength=n_cells).reshape(-1, 2).T
         mean: np.ndarray = ratio(sums, counts, 0.0)[:, used]
         return mean
 
@@ -135,7 +137,9 @@ def group_rows(
     )
 
 
-def _levels(values: np.ndarray, labels: np.ndarray, at_most: int, special: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _levels(
+    values: np.ndarray, labels: np.ndarray, rows: np.ndarray | None, at_most: int, special: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Each row's group by value, int64 of shape (n,), and a value for each group, ascending.
 
     Distinct values where there are few; else half of the groups share out the toxic rows, and half all rows. No group
@@ -145,8 +149,10 @@ def _levels(values: np.ndarray, labels: np.ndarray, at_most: int, special: np.nd
     if len(distinct) <= at_most:
         return distinct.searchsorted(values), distinct
     cuts = [special]
-    for part in (np.sort(values[labels == 1]), np.sort(values)):
-        cuts.append(part[np.arange(1, at_most // 2) * len(part) // (at_most // 2)] if len(part) else special[:0])
+    negatives, positives = sort_classes(labels, values, rows)
+    for part in (positives, merge_sorted(negatives, positives)):
+        n = part.n_rows
+        cuts.append(part.nth(np.arange(1, at_most // 2) * n // (at_most // 2)) if n else special[:0])
     ends = np.unique(np.concatenate(cuts))
     places = np.unique(np.append(distinct.searchsorted(ends, side="right"), len(distinct)))
     places = places[places > 0]  # where in the distinct values each group ends

@@ -178,7 +178,15 @@ def score(
 
     logits = "logits" in state.rows
     raw = state.rows["logits" if logits else "probabilities"]
-    rows = sort_rows(state.rows["references"], raw, own, review_strategy=strategy, threshold=threshold, logits=logits)
+    rows = sort_rows(
+        state.rows["references"],
+        raw,
+        own,
+        state.rows.get("counts"),
+        review_strategy=strategy,
+        threshold=threshold,
+        logits=logits,
+    )
     capacities = [capacity(fraction, state.n_rows) for fraction in fractions]
     curve = review_at(rows, capacities, interpolated=detailed)
     calibration = calibration_curve(rows)
@@ -219,7 +227,7 @@ def _check_targets(targets: Any) -> dict[str, float]:
 def _put_team(scores: Scores, rows: Rows, curve: ReviewCurve, i: int, at: str, detailed: bool) -> None:
     """The team's scores at one fraction."""
     point = ReviewCurve(*(column[i] for column in curve))
-    n, k, n_wrong = len(rows.everyone), point.n_reviewed, len(rows.wrong)
+    n, k, n_wrong = rows.everyone.n_rows, point.n_reviewed, rows.wrong.n_rows
     n_positives, n_negatives = rows.ranks.n_positives, rows.ranks.n_negatives
     nan = float("nan")
     scores.proportion(f"oc_accuracy{at}", n - point.fp - point.fn, n, "no rows", undefined=nan)
@@ -244,7 +252,7 @@ def _put_team(scores: Scores, rows: Rows, curve: ReviewCurve, i: int, at: str, d
 
 def _put_model(scores: Scores, rows: Rows, calibration: Curve, n_bins: int) -> None:
     """The scores of the model alone."""
-    n, n_wrong = len(rows.everyone), len(rows.wrong)
+    n, n_wrong = rows.everyone.n_rows, rows.wrong.n_rows
     scores.proportion("accuracy", n - n_wrong, n, "no rows", undefined=float("nan"))
     alone = rows.ranks.curve()
     scores.area("auroc", alone.roc_auc(), _why_no_auroc(rows), alone.n_positives, alone.n_negatives)
@@ -284,6 +292,7 @@ def replicate(
         state.rows["references"],
         state.rows["logits" if logits else "probabilities"],
         state.rows.get("review_scores"),
+        state.rows.get("counts"),
         review_strategy=review_strategy or "uncertainty",
         threshold=float(threshold),
         n_bins=int(n_bins),

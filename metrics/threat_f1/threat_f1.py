@@ -11,7 +11,7 @@ from .base import Metric
 from .inputs import check_choice, check_number, encode_scores, refuse, same_length
 from .intervals import interval_scores
 from .labels import encode_labels
-from .ranking import rank, rank_table, table_average_precision, table_roc_auc
+from .ranking import rank, rank_table, sort_classes, table_average_precision, table_roc_auc
 from .resampling import Draws
 from .scoring import Scores, State, confusion_matrix, put_class_scores
 from .trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
@@ -140,7 +140,12 @@ def _confusion(state: State, threshold: float) -> np.ndarray:
     """The 2 x 2 confusion matrix of the predictions, or without them of the scores at the threshold."""
     if "confusion" in state.counts:
         return state.counts["confusion"]
-    return confusion_matrix(state.rows["references"], (_probabilities(state) > threshold).view(np.int8), 2)
+    return _at_threshold(state, threshold)
+
+
+def _at_threshold(state: State, threshold: float) -> np.ndarray:
+    predictions = (_probabilities(state) > threshold).view(np.int8)
+    return confusion_matrix(state.rows["references"], predictions, 2, state.rows.get("counts"))
 
 
 def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
@@ -153,19 +158,18 @@ def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
 
 
 def _put_rank_scores(scores: Scores, state: State) -> None:
-    curve = rank(state.rows["references"], _raw(state)).curve()
+    curve = rank(state.rows["references"], _raw(state), state.rows.get("counts")).curve()
     n, m = curve.n_positives, curve.n_negatives
     scores.area("roc_auc", curve.roc_auc(), "" if n and m else "only one class in the references, set to nan", n, m)
     scores.area("average_precision", curve.average_precision(), "" if n else _NO_THREAT, n)
 
 
 def _put_best_f1(scores: Scores, state: State) -> None:
-    references, probabilities = state.rows["references"], _probabilities(state)
-    best, at = best_f1(references, probabilities)
+    best, at = best_f1(state.rows["references"], _probabilities(state), state.rows.get("counts"))
     if np.isnan(best):
         scores.put("best_f1_threat", best, _NO_THREAT)
     else:
-        ((_, fp), (fn, tp)) = confusion_matrix(references, (probabilities > at).view(np.int8), 2)
+        ((_, fp), (fn, tp)) = _at_threshold(state, at)
         scores.f1("best_f1_threat", tp, fp, fn, "")
     scores.note("best_threshold", at, "" if at == at else _NO_THREAT)
 
@@ -185,7 +189,7 @@ def replicate(
         state, threshold, zero_division: as in `score`.
     """
     confusion = _confusion(state, threshold)
-    table = rank_table(state.rows["references"], _raw(state)) if state.rows else None
+    table = rank_table(state.rows["references"], _raw(state), state.rows.get("counts")) if state.rows else None
 
     def scores_of(draws: Draws) -> Mapping[str, np.ndarray]:
         scores = Scores(zero_division)
@@ -213,7 +217,7 @@ def _probabilities(state: State) -> np.ndarray:
     return sigmoid
 
 
-def best_f1(references: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
+def best_f1(references: np.ndarray, probabilities: np.ndarray, counts: np.ndarray | None = None) -> tuple[float, float]:
     """The best F1 of threat that any threshold attains, and the highest such threshold; nan, nan without threats.
 
     A threshold attains {probability > threshold}, so tied rows move together and a row with probability 0 is never
@@ -222,20 +226,19 @@ def best_f1(references: np.ndarray, probabilities: np.ndarray) -> tuple[float, f
     Args:
         references: int8 ids of shape (n,).
         probabilities: float64 of shape (n,), in [0, 1].
+        counts: how many rows each entry stands for, if not one.
 
     >>> best_f1(np.array([1, 0], np.int8), np.array([0.5, 0.5]))
     (0.6666666666666666, 0.0)
     """
-    threats = np.sort(probabilities[references == 1])
-    if not threats.size:
+    others, threats = sort_classes(references, probabilities, counts)
+    if not threats.n_rows:
         return float("nan"), float("nan")
-    cuts = np.unique(threats[threats > 0])
+    cuts = np.unique(threats.values[threats.values > 0])
     if not cuts.size:
         return 0.0, 1.0
-    tp = threats.size - np.searchsorted(threats, cuts, side="left")
-    others = np.sort(probabilities[references == 0])
-    fp = others.size - np.searchsorted(others, cuts, side="left")
-    f1 = 2 * tp / (tp + fp + threats.size)
+    tp, fp = threats.n_rows - threats.below(cuts), others.n_rows - others.below(cuts)
+    f1 = 2 * tp / (tp + fp + threats.n_rows)
     best = int(np.flatnonzero(f1 == f1.max())[-1])
     below = probabilities[probabilities < cuts[best]]
     return float(f1[best]), float(below.max()) if below.size else 0.0

@@ -193,7 +193,7 @@ def test_area_under_oc_accuracy_is_calibration_auroc(rows: list, threshold: floa
     n = len(rows)
     accuracy = review_at(ordered, range(n + 1)).oc_accuracy
     area = (accuracy[:-1] + accuracy[1:]).sum() / 2 / n
-    e = len(ordered.wrong) / n
+    e = ordered.wrong.n_rows / n
     c = calibration_curve(ordered).roc_auc() if 0 < e < 1 else 0.0
     assert area == pytest.approx(1 - e**2 / 2 - (1 - c) * e * (1 - e), abs=1e-13)
 
@@ -210,7 +210,7 @@ def test_review_never_hurts_and_ends_at_one(rows: list, strategy: str) -> None:
         if len(defined) and not (name == "oc_precision" and not sum(y for _, y, _ in rows)):
             assert defined[-1] == 1.0
     assert (np.diff(curve.wrong_reviewed) >= -1e-15).all()
-    assert curve.oc_accuracy[0] == len(ordered.right) / len(rows)
+    assert curve.oc_accuracy[0] == ordered.right.n_rows / len(rows)
     np.testing.assert_equal(curve.oc_auroc[0], ordered.ranks.curve().roc_auc())
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import oracle_collab as plain
 from sklearn.metrics import average_precision_score, roc_auc_score
-from toxeval.metrics.ranking import average_precision, rank, rank_sorted, roc_auc
+from toxeval.metrics.ranking import Sorted, average_precision, rank, rank_sorted, roc_auc
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.lists(st.tuples(st.integers(0, 1), SCORES), min_size=1, max_size=30)
@@ -85,7 +85,7 @@ def test_davis_and_goadrich_worked_by_hand() -> None:
 
 def test_positives_of_one_score_are_looked_up_once() -> None:
     negatives, positives = (np.sort(np.random.default_rng(i).choice([0.1, 0.2, 0.3], 10_000)) for i in (0, 1))
-    ranks = rank_sorted(negatives, positives)
+    ranks = rank_sorted(Sorted(negatives), Sorted(positives))
     assert ranks.distinct.tolist() == [0.1, 0.2, 0.3]
     assert ranks.last[-1] == ranks.upto[-1] == 10_000
     assert (ranks.below[1:] == ranks.upto[:-1]).all()
