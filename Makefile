@@ -7,7 +7,7 @@ TORCH ?= torch==2.13.0
 WITH ?=
 PYTEST ?= -n 2
 
-.PHONY: demo test lint bench space clean
+.PHONY: demo test lint bench clean
 
 # Score the example predictions that ship with the package.
 demo: $(VENV)/installed
@@ -20,7 +20,7 @@ test: $(VENV)/installed-for-tests lint
 lint: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy metrics toxeval
+	$(VENV)/bin/mypy metrics datasets_scripts toxeval
 
 $(VENV)/installed: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +32,11 @@ $(VENV)/installed-for-tests: setup.cfg pyproject.toml
 	$(if $(strip $(TORCH)),$(VENV)/bin/pip install --quiet "$(TORCH)")
 	$(VENV)/bin/pip install --quiet --editable ".[test$(if $(strip $(TORCH)),$(comma)trainer)]" $(if $(strip $(WITH)),"$(WITH)")
 	touch $(VENV)/installed $@
+
+# Ours against what people use today; prints the table and writes benchmarks/results.{md,json}.
+bench: $(VENV)/installed-for-tests
+	$(VENV)/bin/pip install --quiet seqeval torchmetrics
+	$(VENV)/bin/python benchmarks/bench.py
 
 comma := ,
 

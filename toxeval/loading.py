@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,6 @@ def load(name: str, config_name: str | None = None, **options: Any) -> Metric:
     if name not in METRICS:
         raise ValueError(f"toxeval.load: unknown metric {name!r}; allowed: {', '.join(METRICS)}")
     script = importlib.import_module(f"toxeval.metrics.{name}.{name}")
-    metric: type[Metric]
-    (metric,) = (cls for _, cls in inspect.getmembers(script, inspect.isclass) if cls.__module__ == script.__name__)
+    classes = [cls for _, cls in inspect.getmembers(script, inspect.isclass) if cls.__module__ == script.__name__]
+    metric: Callable[..., Metric] = classes[0]
     return metric(config_name=config_name, **options)
