@@ -7,11 +7,16 @@ TORCH ?= torch==2.13.0
 WITH ?=
 PYTEST ?= -n 2
 
-.PHONY: demo test lint bench clean
+.PHONY: demo space test lint bench clean
 
 # Score the example predictions that ship with the package.
 demo: $(VENV)/installed
 	$(VENV)/bin/python -m toxeval.demo
+
+# The demo page of a metric, on this machine: make space METRIC=oracle_collab
+METRIC ?= oracle_collab
+space: $(VENV)/installed-for-space
+	$(VENV)/bin/python metrics/$(METRIC)/app.py
 
 # Lint, types, and the whole test suite.
 test: $(VENV)/installed-for-tests lint
@@ -26,6 +31,11 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --editable .
 	touch $@
+
+$(VENV)/installed-for-space: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --editable ".[space]"
+	touch $(VENV)/installed $@
 
 $(VENV)/installed-for-tests: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -180,6 +180,8 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
     Returns:
         A figure of a column's width.
     """
+    from matplotlib import rcParams
+
     with _style():
         figure, axes = _figure(COLUMN, 0.75 + 0.36 * len(categories) + 0.14 * (len(bars) - 1) * len(categories), 1)
         axis, height = axes[0, 0], 0.72 / len(bars)
@@ -189,7 +191,13 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
             at = rows + (i - (len(bars) - 1) / 2) * height
             axis.barh(at, rate, height * 0.92, color=AREAS[i % len(AREAS)], label=name)
             axis.errorbar(
-                rate, at, xerr=[rate - low, high - rate], fmt="none", ecolor="black", elinewidth=0.8, capsize=1.8
+                rate,
+                at,
+                xerr=[rate - low, high - rate],
+                fmt="none",
+                ecolor=rcParams["text.color"],
+                elinewidth=0.8,
+                capsize=1.8,
             )
         axis.set_yticks(rows, [category.replace(" ", "\n", 1) for category in categories])
         axis.tick_params(axis="y", length=0)

@@ -1,0 +1,1 @@
+../space_results.py

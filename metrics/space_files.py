@@ -1,0 +1,176 @@
+"""A visitor's file, or pasted text, as columns of cells.
+
+Only JSON, CSV and Parquet are read, nothing is evaluated, nothing is written, and how much is read is limited.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from space_inputs import MAX_BYTES, MAX_ROWS, MAX_VALUES, Refused
+
+FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+
+Columns = dict[str, list[Any]]
+
+
+def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
+    """The wanted columns of a file, as many of them as it has.
+
+    Args:
+        name: its ending says the format; "" is pasted text.
+        content: JSON (rows, or an object of columns), JSON lines, CSV, TSV or Parquet.
+        wanted: names of columns; ``predictions.intent`` may be a column, ``predictions_intent``, or a field.
+
+    Raises:
+        Refused: for anything that isn't such a file, is too large or has none of the columns.
+    """
+    ending = name[name.rfind(".") :].lower() if "." in name else ""
+    if len(content) > MAX_BYTES:
+        raise Refused("file", too_large(len(content)))
+    if name and ending not in FORMATS:
+        raise Refused("file", f"This kind of file isn't read here; allowed: {', '.join(FORMATS)}.")
+    table = _parquet(content, wanted) if ending == ".parquet" else _text(ending, content)
+    columns = {column: cells for column in wanted if (cells := _find(table, column)) is not None}
+    if not columns:
+        names = ", ".join(n if n.isprintable() and len(n) <= 30 else "(…)" for n in list(table)[:8])
+        raise Refused("file", f"None of the columns {', '.join(wanted)} is there; found: {names or 'no columns'}.")
+    lengths = {column: len(cells) for column, cells in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{column} {length}" for column, length in lengths.items())
+        raise Refused("file", f"The columns have different numbers of rows: {found}.")
+    n = next(iter(lengths.values()))
+    if not 1 <= n <= MAX_ROWS:
+        raise Refused("file", f"{n:,} rows; allowed: 1 to {MAX_ROWS:,}.")
+    return columns
+
+
+def too_large(size: int) -> str:
+    """The sentence for a file over the limit."""
+    return f"{size / 1e6:.1f} MB are more than this page takes; allowed: {MAX_BYTES / 1e6:.0f} MB."
+
+
+def _find(table: Mapping[str, Any], column: str) -> list[Any] | None:
+    name, _, field = column.partition(".")
+    for candidate in (column, column.replace(".", "_")):
+        if isinstance(table.get(candidate), list):
+            return list(table[candidate])
+    records = table.get(name) if field else None
+    if isinstance(records, dict) and isinstance(records.get(field), list):
+        return list(records[field])
+    if isinstance(records, list) and any(isinstance(record, dict) for record in records):
+        return [record.get(field) if isinstance(record, dict) else None for record in records]
+    return None
+
+
+def _text(ending: str, content: bytes) -> Mapping[str, Any]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused("file", f"Not a text in UTF-8 (at byte {error.start + 1}).") from None
+    is_json = ending in (".json", ".jsonl") or not ending and text.lstrip()[:1] in ("{", "[")
+    return _json(text, ending) if is_json else _csv(text, "\t" if _tabs(ending, text) else ",")
+
+
+def _tabs(ending: str, text: str) -> bool:
+    return ending == ".tsv" or not ending and "\t" in text.partition("\n")[0]
+
+
+def _json(text: str, ending: str) -> Mapping[str, Any]:
+    try:
+        document = [json.loads(line) for line in text.splitlines() if line.strip()] if ending == ".jsonl" else None
+        document = json.loads(text) if document is None else document
+    except (ValueError, RecursionError) as error:
+        if not ending and text.count("\n"):  # pasted: perhaps JSON lines
+            return _json(text, ".jsonl")
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) and ending != ".jsonl" else ""
+        raise Refused("file", f"Not a whole JSON document{line}.") from None
+    if isinstance(document, dict):
+        return document
+    if not isinstance(document, list) or not all(isinstance(row, dict) for row in document):
+        raise Refused("file", "The JSON document is neither a list of rows nor an object of columns.")
+    names = dict.fromkeys(name for row in document for name in row)
+    if len(names) > 100:
+        raise Refused("file", f"{len(names)} columns; allowed: 100.")
+    return {name: [row.get(name) for row in document] for name in names}
+
+
+def _csv(text: str, delimiter: str) -> Mapping[str, Any]:
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip() for name in next(rows, [])]
+        lines = []
+        for row in rows:
+            if row and len(row) != len(header):
+                raise Refused("file", f"Line {rows.line_num}: {len(row)} cells; the header has {len(header)}.")
+            if row:
+                lines.append(row)
+    except csv.Error as error:
+        raise Refused("file", f"Line {rows.line_num} is not CSV ({error}).") from None
+    return {name: [line[i] for line in lines] for i, name in enumerate(header)}
+
+
+def _parquet(content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
+    """The wanted columns, read some rows at a time: what a small file unpacks to can be any size."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(
+            pa.BufferReader(content),
+            pre_buffer=False,
+            thrift_string_size_limit=MAX_BYTES,
+            thrift_container_size_limit=10_000,
+        )
+        names = [name for name in file.schema_arrow.names if any(_names(name, column) for column in wanted)]
+        if file.metadata.num_rows > MAX_ROWS:
+            raise Refused("file", f"{file.metadata.num_rows:,} rows; allowed: {MAX_ROWS:,}.")
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        leaves = [group.column(i) for group in groups for i in range(group.num_columns)]
+        leaves = [
+            leaf for leaf in leaves if leaf.path_in_schema.partition(".")[0] in {n.partition(".")[0] for n in names}
+        ]
+        if sum(leaf.total_uncompressed_size for leaf in leaves) > 4 * MAX_BYTES:
+            raise Refused("file", f"The file unpacks to more than {4 * MAX_BYTES / 1e6:.0f} MB.")
+        if sum(leaf.num_values for leaf in leaves) > MAX_VALUES:
+            raise Refused("file", f"The file holds more values than this page takes; allowed: {MAX_VALUES:,}.")
+        table: dict[str, list[Any]] = {name: [] for name in names}
+        size = 0
+        for batch in file.iter_batches(batch_size=16, columns=names) if names else ():
+            size += batch.nbytes
+            if size > 10 * MAX_BYTES:
+                raise Refused("file", f"The file unpacks to more than {10 * MAX_BYTES / 1e6:.0f} MB.")
+            for name in names:
+                table[name].extend(batch.column(name).to_pylist())
+    except (pa.ArrowException, OSError, MemoryError):
+        raise Refused("file", "Not a whole Parquet file.") from None
+    features = _features(file.schema_arrow.metadata)
+    named = {name: [_named(value, features.get(name)) for value in cells] for name, cells in table.items()}
+    return named or dict.fromkeys(file.schema_arrow.names)
+
+
+def _names(name: str, column: str) -> bool:
+    return name in (column, column.replace(".", "_"), column.partition(".")[0])
+
+
+def _features(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
+    """What ``datasets`` wrote down about the columns."""
+    try:
+        features = json.loads((metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def _named(value: Any, feature: Any) -> Any:
+    """Ids of class labels by their names: a dataset's order of ids needn't be the metric's."""
+    if not isinstance(feature, dict):
+        return value
+    if isinstance(value, list):
+        return [_named(part, feature.get("feature")) for part in value]
+    if isinstance(value, dict):
+        return {key: _named(part, feature.get(key)) for key, part in value.items()}
+    names = feature.get("names") if feature.get("_type") == "ClassLabel" else None
+    return names[value] if isinstance(names, list) and isinstance(value, int) and 0 <= value < len(names) else value
