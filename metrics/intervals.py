@@ -102,7 +102,7 @@ def auc_interval(auc: float, n_positives: int, n_negatives: int, level: float, v
         variance: of the resampled areas.
 
     >>> [round(bound, 3) for bound in auc_interval(1.0, 3, 500, 0.95, 0.0)]
-    [0.607, 1.0]
+    [0.707, 1.0]
     """
     pairs, others = n_positives * n_negatives, (n_positives + n_negatives) / 2 - 1
 
@@ -182,7 +182,7 @@ def interval_scores(
     Raises:
         ValueError: for options out of range.
     """
-    _check_options(module, confidence_level, n_resamples, seed, stratify)
+    check_options(module, confidence_level, n_resamples, seed, stratify)
     if confidence_level is None:
         return {}
     clusters = len(np.unique(state.rows["cluster"])) if "cluster" in state.rows else 0
@@ -207,7 +207,7 @@ def interval_scores(
     return result
 
 
-def _check_options(module: str, confidence_level: Any, n_resamples: Any, seed: Any, stratify: Any) -> None:
+def check_options(module: str, confidence_level: Any, n_resamples: Any, seed: Any, stratify: Any = False) -> None:
     """Refuse what is out of range."""
     if confidence_level is not None:
         level = check_number(module, "confidence_level", confidence_level, 0.0, 1.0)
@@ -215,7 +215,7 @@ def _check_options(module: str, confidence_level: Any, n_resamples: Any, seed: A
             hint = "without intervals: None"
             refuse(module, "option confidence_level", describe(confidence_level), "above 0 and below 1", hint)
     for option, value, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
-        if not is_number(value) or value != int(value) or value < least:
+        if not is_number(value) or not value >= least or value % 1:  # nan and inf too
             refuse(module, f"option {option}", describe(value), f"a whole number from {least} up")
     check_choice(module, "stratify", stratify, (False, True))
 
@@ -289,7 +289,7 @@ def _averaged(
     parts = np.stack([drawn[k] for k in keys])
     missing = np.isnan(parts).any(axis=0) | np.isnan(drawn[key])
     low, high = average_interval(values, lows, highs, weight, _correlation(parts[:, ~missing]))
-    inner = _percentiles(drawn[key][~missing], level, (low, high))
+    inner = percentiles(drawn[key][~missing], level, (low, high))
     return min(low, inner[0]), max(high, inner[1]), missing
 
 
@@ -317,11 +317,12 @@ def _resampled(scores: Scores, key: str, values: np.ndarray, n_rows: int, cluste
     else:
         units = min(n_positives, clusters) if clusters else n_positives
         low, high = (float(bound) for bound in moment_interval(value, variance, units, level))
-    inner = _percentiles(values, level, (low, high))
+    inner = percentiles(values, level, (low, high))
     return min(low, inner[0]), max(high, inner[1])
 
 
-def _percentiles(values: np.ndarray, level: float, otherwise: Interval) -> Interval:
+def percentiles(values: np.ndarray, level: float, otherwise: Interval) -> Interval:
+    """The central ``level`` of samples, interpolated; without samples ``otherwise``."""
     if not len(values):
         return otherwise
     ordered = np.sort(values)

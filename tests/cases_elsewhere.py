@@ -4,6 +4,8 @@ INVARIANTS = "tests/metrics/test_invariants.py"
 ORACLE = "tests/metrics/test_oracle_collab.py"
 CONDA = "tests/metrics/test_conda_joint.py"
 DIA = "tests/metrics/test_dia_safety_rate.py"
+INTERVALS = "tests/metrics/test_intervals.py"
+RUNS = "tests/test_runs.py"
 
 #: Case -> "file::function" that tests it.
 TESTED_BY = {
@@ -41,7 +43,7 @@ TESTED_BY = {
     "dia-06-partial-category-filter": f"{DIA}::test_case_dia_06_partial_category_filter",
     "dia-07-toxic-label-missing": f"{DIA}::test_case_dia_07_toxic_label_missing",
     "dia-08-classifier-or-generator": f"{DIA}::test_case_dia_08_classifier_or_generator",
-    "dia-09-rate-interval": f"{DIA}::test_case_dia_09_rate_interval",
+    "dia-09-rate-interval": f"{DIA}::test_a_rate_of_none_of_ten",
     "ci-05-group-missing": f"{DIA}::test_case_ci_05_group_missing",
     "out-06-classwise-logging": f"{DIA}::test_case_out_06_classwise_logging",
     "conda-15-subtoken-shift": "tests/test_words.py::test_the_first_sub_token_speaks_for_the_word",
@@ -56,11 +58,20 @@ TESTED_BY = {
     "load-07-orphans": f"{INVARIANTS}::test_no_file_is_written",
     "load-08-stuck-lock": "tests/test_load.py::test_processes_side_by_side_in_one_home",
     "load-13-wrong-function-named": "tests/metrics/test_refusals.py::test_no_column_at_all",
+    "seed-01-mean-of-f": f"{RUNS}::test_case_seed_01_mean_of_f",
+    "seed-02-ddof": f"{RUNS}::test_case_seed_02_ddof",
+    "seed-04-std-of-what": f"{RUNS}::test_case_seed_04_std_of_what",
+    "seed-05-one-run": f"{RUNS}::test_case_seed_05_one_run",
+    "seed-06-runs-misaligned": f"{RUNS}::test_case_seed_06_runs_misaligned",
+    "ci-02-nan-bootstrap": f"{INTERVALS}::test_case_ci_02_nan_bootstrap",
+    "ci-03-stratify-request": f"{INTERVALS}::test_case_ci_03_stratify_request",
+    "ci-04-hardcoded": f"{INTERVALS}::test_case_ci_04_hardcoded",
+    "ci-06-slow-naive": f"{INTERVALS}::test_case_ci_06_slow_naive",
+    "ci-07-seed": f"{INTERVALS}::test_case_ci_07_seed",
+    "ci-08-mcnemar-identical": f"{RUNS}::test_case_ci_08_mcnemar_identical",
 }
 
 _OTHER_PART = "belongs to a part with tests of its own, not to the metrics: "
-_STATISTICS = _OTHER_PART + "intervals and comparisons"
-_RUNS = _OTHER_PART + "aggregation over runs"
 _DATA = _OTHER_PART + "the dataset builders"
 
 #: Case -> why it isn't a test of the metrics.
@@ -70,17 +81,6 @@ NOT_APPLICABLE = {
     "oracle-10-missing-repo": "no external code is a dependency; figures to check against are files of numbers",
     "conda-14-tuple-predictions": _OTHER_PART + "the Trainer's compute_metrics",
     "dia-03-none-scores": "the data have no toxicity scores; a missing verdict is refused or counted, never harmless",
-    "seed-01-mean-of-f": _RUNS,
-    "seed-02-ddof": _RUNS,
-    "seed-04-std-of-what": _RUNS,
-    "seed-05-one-run": _RUNS,
-    "seed-06-runs-misaligned": _RUNS,
-    "ci-02-nan-bootstrap": _STATISTICS,
-    "ci-03-stratify-request": _STATISTICS,
-    "ci-04-hardcoded": _STATISTICS,
-    "ci-06-slow-naive": _STATISTICS,
-    "ci-07-seed": _STATISTICS,
-    "ci-08-mcnemar-identical": _STATISTICS,
     "out-11-combine-clash": "keys follow scikit-learn's scorer names in every module, so that they mean what they say; "
     "evaluate.combine tells equal ones apart by force_prefix",
     "load-03-slow": "no test asserts a time; the benchmarks measure it",

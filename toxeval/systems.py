@@ -1,0 +1,240 @@
+"""Several systems on the same rows: rows matched by id, each system scored, and all of them resampled together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from toxeval.loading import load
+from toxeval.metrics.base import Metric
+from toxeval.metrics.inputs import encode_ids, is_arrow, materialise, refuse
+from toxeval.metrics.resampling import RESAMPLES, Draws, cluster_counts
+from toxeval.metrics.scoring import Scores, State
+
+#: Codes of distinct rows are compressed when there may be more than so many.
+MAX_CODES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Systems that were run on the same n rows.
+
+    Attributes:
+        metric: what scores them.
+        arrays: for each system what the metric's ``encode`` made of its inputs.
+        options: of the metric's ``score``.
+        scores: each system's scores.
+        units: for each system the counts of each unit, arrays of shape (u, ...); None if the metric needs whole rows.
+            Units are kinds of rows that are alike in all systems, or clusters, or rows.
+        size: how many rows there are of each unit, shape (u,).
+    """
+
+    metric: Metric
+    arrays: list[dict[str, np.ndarray]]
+    options: dict[str, Any]
+    scores: list[Scores]
+    units: list[dict[str, np.ndarray]] | None
+    size: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are: utterances, posts, tokens, replies."""
+        return int(self.size.sum())
+
+    def unit_scores(self) -> list[Scores]:
+        """For each system the scores of every unit by itself, over arrays of shape (u,)."""
+        assert self.units is not None
+        return [self.metric.score(State(1, counts), **self.options) for counts in self.units]
+
+    def differing(self) -> int:
+        """The number of rows on which not all systems do the same."""
+        first = self.arrays[0]
+        n = self.n_rows
+        if self.units is None:
+            columns = [name for name in first if _is_column(first[name], n)]
+            differ = np.zeros(n, dtype=bool)
+            for name in columns:
+                for other in self.arrays[1:]:
+                    differ |= other[name] != first[name]
+            return int(differ.sum())
+        differ = np.zeros(len(self.size), dtype=bool)
+        for other in self.units[1:]:
+            for key, counts in other.items():
+                differ |= (counts != self.units[0][key]).reshape(len(counts), -1).any(axis=1)
+        return int(self.size[differ].sum())
+
+    def resample(self, keys: Sequence[str], n_resamples: int, seed: int) -> list[dict[str, np.ndarray]]:
+        """For each system the scores ``keys`` of the same resamples of the rows, arrays of shape (n_resamples,)."""
+        rng = np.random.default_rng(seed)
+        parts: list[list[dict[str, np.ndarray]]] = []
+        for start in range(0, n_resamples, RESAMPLES):
+            n = min(RESAMPLES, n_resamples - start)
+            parts.append(
+                self._resample_rows(rng, n, keys) if self.units is None else self._resample_units(rng, n, keys)
+            )
+        return [
+            {key: np.concatenate([part[i][key] for part in parts]) for key in keys} for i in range(len(self.arrays))
+        ]
+
+    def _resample_units(self, rng: np.random.Generator, n: int, keys: Sequence[str]) -> list[dict[str, np.ndarray]]:
+        assert self.units is not None
+        tables = {(i, key): counts for i, unit in enumerate(self.units) for key, counts in unit.items()}
+        if "cluster" in self.arrays[0]:
+            drawn = Draws(rng, n).clusters(tables)
+        else:
+            weights = rng.multinomial(self.n_rows, self.size / self.n_rows, size=n).astype(np.float64)
+            drawn = {k: np.tensordot(weights, counts, axes=1) for k, counts in tables.items()}
+        results = []
+        for i, unit in enumerate(self.units):
+            state = State(self.n_rows, {key: drawn[i, key] for key in unit})
+            values = self.metric.score(state, **self.options).values
+            results.append({key: np.asarray(values[key], dtype=float) for key in keys})
+        return results
+
+    def _resample_rows(self, rng: np.random.Generator, n: int, keys: Sequence[str]) -> list[dict[str, np.ndarray]]:
+        results = [{key: np.empty(n) for key in keys} for _ in self.arrays]
+        for b in range(n):
+            rows = rng.integers(self.n_rows, size=self.n_rows)
+            for arrays, result in zip(self.arrays, results):
+                drawn = {k: a[rows] if _is_column(a, self.n_rows) else a for k, a in arrays.items()}
+                values = self.metric.score(self.metric.count(drawn), **self.options).values
+                for key in keys:
+                    result[key][b] = values[key]
+        return results
+
+
+def _is_column(array: np.ndarray, n: int) -> bool:
+    return array.ndim == 1 and len(array) == n
+
+
+# --- from inputs --------------------------------------------------------------------------------------------------
+
+
+def run_systems(
+    metric: str | Metric,
+    names: Sequence[str],
+    systems: Sequence[Any],
+    references: Any,
+    ids: Any = None,
+    own_ids: Sequence[Any] | None = None,
+) -> Systems:
+    """Score systems on the same rows.
+
+    Args:
+        metric: a name, or what ``toxeval.load`` gave, with its options.
+        names: what messages call each system.
+        systems: each one's predictions, or a dict of the inputs that are its own.
+        references: the references, or a dict of the inputs that all systems share.
+        ids, own_ids: ids of the rows of ``references`` and of each system, by which rows are matched.
+
+    Raises:
+        ValueError: for different numbers of rows, ids that are repeated or don't match, and what the metric refuses;
+            the message names the system.
+    """
+    metric = load(metric) if isinstance(metric, str) else metric
+    module: str = metric.name
+    if (ids is None) != (own_ids is None) or own_ids is not None and any(own is None for own in own_ids):
+        refuse(module, "ids", "of some rows only", "ids of the references and of every system, or none at all")
+    shared = {} if references is None else _inputs(metric, references, "references")
+    arrays = []
+    encode_options = {k: v for k, v in metric._fixed.items() if k in metric._encode_options}
+    for i, (name, system) in enumerate(zip(names, systems)):
+        own = _inputs(metric, system, "predictions")
+        if own_ids is not None:
+            order = _match(module, ids, own_ids[i], name)
+            own = {key: _take(module, key, values, order) for key, values in own.items()}
+        if shared and own:
+            (n, m), where = (_length(next(iter(part.values()))) for part in (own, shared)), next(iter(shared))
+            if n != m:
+                raise ValueError(f"{module}: {name}: {n} rows, {m} in the {where}")
+        try:
+            arrays.append(metric.encode(**own, **shared, **encode_options))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{module}: {name}: {str(error).removeprefix(f'{module}: ')}") from None
+    options = {k: v for k, v in metric._fixed.items() if k in metric._score_options}
+    return _systems(metric, arrays, options)
+
+
+def _systems(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any]) -> Systems:
+    states = [metric.count(system) for system in arrays]
+    scores = [metric.score(state, **options) for state in states]
+    if "cluster" in metric._inputs:  # rows of several lengths: each is a unit, if there are no clusters
+        if "cluster" not in arrays[0]:
+            arrays = [system | {"cluster": np.arange(states[0].n_rows)} for system in arrays]
+            states = [metric.count(system) for system in arrays]
+        size = np.unique(arrays[0]["cluster"], return_counts=True)[1]
+        return Systems(metric, arrays, options, scores, [cluster_counts(state) for state in states], size)
+    n = max(len(array) for array in arrays[0].values() if array.ndim)
+    if states[0].rows:
+        return Systems(metric, arrays, options, scores, None, np.ones(n, dtype=np.int64))
+    first, size = _distinct_rows([a for system in arrays for a in system.values() if _is_column(a, n)])
+    units = []
+    for system in arrays:
+        rows = [{k: a[[row]] if _is_column(a, n) else a for k, a in system.items()} for row in first]
+        counts = [metric.count(row).counts for row in rows]
+        units.append({key: np.stack([count[key] for count in counts]) for key in counts[0]})
+    return Systems(metric, arrays, options, scores, units, size)
+
+
+def _distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each kind, and how many there are; columns hold small ids."""
+    codes, n_codes = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        codes = codes * width + column
+        n_codes *= width
+        if n_codes > MAX_CODES:
+            distinct, codes = np.unique(codes, return_inverse=True)
+            n_codes = len(distinct)
+    _, first, size = np.unique(codes, return_index=True, return_counts=True)
+    return first, size
+
+
+def _inputs(metric: Metric, given: Any, alone: str) -> dict[str, Any]:
+    """``given`` as inputs by name: a dict of inputs as it is, anything else is the input ``alone``."""
+    if isinstance(given, Mapping) and set(given) <= set(metric._inputs):
+        return {name: values for name, values in given.items() if values is not None}
+    return {alone: given}
+
+
+def _length(values: Any) -> int:
+    return _length(next(iter(values.values()))) if isinstance(values, Mapping) else len(values)
+
+
+# --- ids ----------------------------------------------------------------------------------------------------------
+
+
+def _match(module: str, ids: Any, own: Any, name: str) -> np.ndarray:
+    """The order in which a system's rows are those of the references."""
+    wanted, found = encode_ids(module, "ids", ids), encode_ids(module, f"ids of {name}", own)
+    if wanted.dtype.kind != found.dtype.kind:
+        refuse(module, f"ids of {name}", "texts and numbers", "ids of one kind on both sides")
+    for where, values in (("ids", wanted), (f"ids of {name}", found)):
+        again = np.setdiff1d(np.arange(len(values)), np.unique(values, return_index=True)[1])
+        if len(again):
+            refuse(module, f"{where}[{again[0]}]", "an id that an earlier row has", "each id once")
+    strangers = np.flatnonzero(~np.isin(found, wanted))
+    if len(strangers):
+        seen = f"{len(strangers)} ids that the references don't have, the first in row {strangers[0]}"
+        refuse(module, f"ids of {name}", seen, "the same ids on both sides")
+    missing = np.flatnonzero(~np.isin(wanted, found))
+    if len(missing):
+        seen = f"{len(missing)} ids of the references are missing, the first that of row {missing[0]}"
+        refuse(module, f"ids of {name}", seen, "the same ids on both sides")
+    order = np.empty(len(wanted), dtype=np.int64)
+    order[np.argsort(wanted)] = np.argsort(found)
+    return order
+
+
+def _take(module: str, name: str, values: Any, order: np.ndarray) -> Any:
+    if isinstance(values, Mapping):
+        return {field: _take(module, name, column, order) for field, column in values.items()}
+    rows = materialise(module, name, values)
+    if len(rows) != len(order):
+        refuse(module, name, f"{len(rows)} rows and {len(order)} ids", "one id a row")
+    if isinstance(rows, np.ndarray) or is_arrow(rows):
+        return rows.take(order) if is_arrow(rows) else rows[order]
+    return [rows[i] for i in order]
