@@ -43,7 +43,7 @@ TESTED_BY = {
     "dia-06-partial-category-filter": f"{DIA}::test_case_dia_06_partial_category_filter",
     "dia-07-toxic-label-missing": f"{DIA}::test_case_dia_07_toxic_label_missing",
     "dia-08-classifier-or-generator": f"{DIA}::test_case_dia_08_classifier_or_generator",
-    "dia-09-rate-interval": f"{DIA}::test_a_rate_of_none_of_ten",
+    "dia-09-rate-interval": f"{DIA}::test_case_dia_09_rate_interval",
     "ci-05-group-missing": f"{DIA}::test_case_ci_05_group_missing",
     "out-06-classwise-logging": f"{DIA}::test_case_out_06_classwise_logging",
     "conda-15-subtoken-shift": "tests/test_words.py::test_the_first_sub_token_speaks_for_the_word",
