@@ -131,7 +131,7 @@ class Case:
             train_dataset=rows(1, self.labels),  # type: ignore[arg-type]
             eval_dataset=rows(2, self.labels) if data is None else data,  # type: ignore[arg-type]
             data_collator=collate,
-            compute_metrics=(metric or self.load()).compute_metrics,
+            compute_metrics=(self.load() if metric is None else metric).compute_metrics,
             preprocess_logits_for_metrics=self.preprocess,
         )
 

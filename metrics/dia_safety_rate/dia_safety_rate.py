@@ -318,12 +318,13 @@ class DiaSafetyRate(Metric):
     def _info(self) -> evaluate.MetricInfo:
         check_choice("dia_safety_rate", "config_name", self.config_name, ("default",))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
-        inputs = ("predictions", "references", "categories")
+        both = ("predictions", "references")  # first: evaluate.combine passes on the inputs of the first way
+        ways = [both, (*both, "categories")]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_INPUTS,
-            features=[datasets.Features(dict.fromkeys(inputs, kind)) for kind in kinds],
+            features=[datasets.Features(dict.fromkeys(inputs, kind)) for inputs in ways for kind in kinds],
             reference_urls=["https://aclanthology.org/2022.findings-acl.308", "https://github.com/thu-coai/DiaSafety"],
         )
 

@@ -56,7 +56,7 @@ def test_a_dry_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("threat_f1", "threat_f1", "repo 'threat_f1': not a repository; allowed: owner/name, as your-name/threat_f1"),
         ("threat_f1", "jane/doe/threat_f1", "repo 'jane/doe/threat_f1': not a repository"),
         ("threat_f1", "jane doe/threat_f1", "repo 'jane doe/threat_f1': not a repository"),
-        ("threat_f1", "jane/threats", r"evaluate.load would look for threats.py; allowed: jane/threat_f1"),
+        ("threat_f1", "jane/threats", "repo .jane/threats.: evaluate.load would look for threats.py; allowed: jane/threat_f1"),
     ],
 )
 def test_names(name: str, repo: str, message: str) -> None:
