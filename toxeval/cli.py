@@ -61,11 +61,13 @@ def cli() -> None:
 
 for command in (
     commands.score,
+    commands.compare,
     commands.verify,
     tools.plot,
     tools.doctor,
     tools.list_,
     tools.export,
+    tools.publish,
 ):
     cli.add_command(command)
 

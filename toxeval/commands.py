@@ -9,9 +9,12 @@ import click
 from toxeval.options import (
     FOUND,
     INPUTS,
+    INTERVALS,
     OPTIONS,
+    STYLES,
     ManyFiles,
     import_evaluate,
+    intervals,
     make_job,
     metric_argument,
     pairs,
@@ -27,13 +30,10 @@ if TYPE_CHECKING:
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
 @click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
-@click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals.")
-@click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap.")
+@with_options(*INTERVALS)
 @click.option("--detailed", is_flag=True, help="Add counts, support and other details.")
 @click.option("--fail-under", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Exit with 1 if it is below.")
-@click.option("--json", "style", flag_value="json", help="The whole result, to keep and to verify.")
-@click.option("--markdown", "style", flag_value="markdown", help="A Markdown table.")
-@click.option("--latex", "style", flag_value="latex", help="A LaTeX table (booktabs).")
+@with_options(*STYLES)
 def score(
     metric: str,
     confidence: float | None,
@@ -58,13 +58,10 @@ def score(
 
     KEY_low of --fail-under is the lower end of the interval.
     """
+    import_evaluate()
     from toxeval import jobs, report
 
-    intervals = {"confidence_level": confidence, "n_resamples": resamples, "seed": seed}
-    if confidence is None and (resamples is not None or seed is not None):
-        raise click.UsageError("--resamples and --seed are for --confidence")
-    chosen = {key: value for key, value in intervals.items() if value is not None}
-    job = make_job(metric, confidence=chosen, **given)
+    job = make_job(metric, confidence=intervals(confidence, resamples, seed), **given)
     result = jobs.score(job, progress_bar)
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     return _gate(result, fail_under)
@@ -85,6 +82,46 @@ def _gate(result: Result, fail_under: dict[str, str]) -> int:
             click.secho(f"below: {key} is {result.scores[key]:.6g}, wanted {bound:g}", fg="red", err=True)
             status = FOUND
     return status
+
+
+@click.command(cls=ManyFiles)
+@metric_argument
+@with_options(*INPUTS, *OPTIONS)
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
+@click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
+@with_options(*INTERVALS, *STYLES)
+def compare(
+    metric: str,
+    keys: tuple[str, ...],
+    confidence: float,
+    resamples: int | None,
+    seed: int | None,
+    style: str | None,
+    **given: Any,
+) -> None:
+    """Compare systems on the same rows.
+
+    Each further file of predictions is compared with the first: the
+    difference, its interval, and p of no difference (McNemar's exact test
+    for shares of right rows, else a paired bootstrap).
+
+    \b
+    Example:
+      $ toxeval compare sold_macro_f1 --key f1_macro --key accuracy \\
+          --predictions predictions.jsonl predictions_b.jsonl
+    """
+    import_evaluate()
+    from toxeval import jobs, report
+    from toxeval.together import contest
+
+    job = make_job(metric, confidence=intervals(confidence, resamples, seed), **given)
+    found = contest(job, keys, progress_bar)
+    names = jobs.short_names(job.predictions)
+    if style == "json":
+        click.echo(found.to_json(names))
+    else:
+        style = style or "text"
+        click.echo(report.signed(report.table(*found.table(names), style), found.result.signature(short=True), style))
 
 
 @click.command(cls=ManyFiles)

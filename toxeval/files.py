@@ -9,20 +9,20 @@ from __future__ import annotations
 import codecs
 import csv
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakSet
 
 from toxeval.tables import BATCH_ROWS, Columns, Table, from_folder, from_parquet
 
-#: A cell of the row after the last one.
-LAST_ROW = "toxeval: end of the table"
-#: Bytes of CSV read at a time; a row must fit.
-BLOCK_BYTES = 1 << 23
+_TAKEN: WeakSet[BufferedReader] = WeakSet()
+#: Characters a cell of CSV may have; Python's own limit is short of a long document.
+LONGEST_CELL = 1 << 27
+TAB = "\t"
 
 
 def open_table(path: str) -> Table:
@@ -66,8 +66,16 @@ def _from_stream(file: Path, stream: BufferedReader, *, once: bool) -> Table:
         return from_parquet([stream], str(file)) if once else from_parquet([file], str(file))
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if kind in (".csv", ".tsv") or (kind not in (".json", ".jsonl", ".ndjson") and start not in (b"{", b"[")):
-        return _separated(file, stream, "\t" if kind == ".tsv" else "," if kind == ".csv" else "", once)
+        return _separated(file, stream, TAB if kind == ".tsv" else "," if kind == ".csv" else "", once)
     return _json_array(file, stream) if start == b"[" else _json_lines(file, stream, once)
+
+
+def _taken(stream: BufferedReader) -> BufferedReader:
+    """A stream that can't be read from its start again; refused the second time."""
+    if stream in _TAKEN:
+        raise ValueError("standard input is wanted more than once; save it to a file")
+    _TAKEN.add(stream)
+    return stream
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------
@@ -79,7 +87,7 @@ def _json_lines(file: Path, stream: BufferedReader, once: bool) -> Table:
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         if once:
-            yield from _records(file, chain([first], stream), columns)
+            yield from _records(file, chain([first], _taken(stream)), columns)
         else:
             with file.open("rb") as again:
                 yield from _records(file, again, columns)
@@ -144,98 +152,59 @@ def _json_array(file: Path, stream: BufferedReader) -> Table:
 
 
 def _separated(file: Path, stream: BufferedReader, separator: str, once: bool) -> Table:
-    names, separator = _header(file, stream, separator)
+    separator = separator or (TAB if b"\t" in stream.peek().partition(b"\n")[0] else ",")
+    rows = _rows(file, stream, separator)
+    names = next(rows)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{file}: header: two columns have the same name")
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         if once:
-            yield from _cells(file, stream, names, separator, columns)
+            _taken(stream)
+            yield from _cells(file, rows, names, columns)
         else:
             with file.open("rb") as again:
-                _header(file, again, separator)
-                yield from _cells(file, again, names, separator, columns)
+                yield from _cells(file, islice(_rows(file, again, separator), 1, None), names, columns)
 
-    return Table(str(file), names, True, None, batches)
-
-
-def _header(file: Path, stream: BufferedReader, separator: str) -> tuple[tuple[str, ...], str]:
-    """The column names and the separator: a tab if the first line has one, where the file's name doesn't say."""
-    first = next(stream).removeprefix(codecs.BOM_UTF8)
-    separator = separator or ("\t" if b"\t" in first else ",")
-    try:
-        names = next(csv.reader((line.decode() for line in chain([first], stream)), delimiter=separator))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: header: not UTF-8 (byte {error.start + 1})") from None
-    if len(set(names)) < len(names):
-        raise ValueError(f"{file}: header: two columns have the same name")
-    return tuple(names), separator
+    return Table(str(file), tuple(names), True, None, batches)
 
 
-def _cells(
-    file: Path, stream: BufferedReader, names: Sequence[str], separator: str, columns: Sequence[str]
-) -> Iterator[Columns]:
+def _cells(file: Path, rows: Iterator[list[str]], names: Sequence[str], columns: Sequence[str]) -> Iterator[Columns]:
     import pyarrow as pa
-    import pyarrow.csv
 
-    if not stream.peek(1):
+    empty = True
+    while block := list(islice(rows, BATCH_ROWS)):
+        empty = False
+        by_column = list(zip(*block))
+        yield {name: pa.array(by_column[names.index(name)], pa.string()) for name in columns}
+    if empty:
         raise ValueError(f"{file}: no rows (nothing but a header)")
+
+
+def _rows(file: Path, stream: BufferedReader, separator: str) -> Iterator[list[str]]:
+    """The header and the rows, each with as many cells as the header.
+
+    Python's reader and no faster one: it is strict, and says where a quote isn't closed instead of taking the rest of
+    the file for one cell.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    lines = (line.decode() for line in chain([next(stream).removeprefix(codecs.BOM_UTF8)], stream))
+    width, row = 0, -1  # the header is row -1
     try:
-        reader = pyarrow.csv.open_csv(
-            _WithLastRow(stream, separator.join([LAST_ROW] * len(names)).encode()),
-            # one thread: else errors come without row numbers
-            read_options=pyarrow.csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES, use_threads=False),
-            # in a single column an empty line is an empty cell
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=columns, column_types={name: pa.string() for name in names}, strings_can_be_null=False
-            ),
-        )
-        n, complete = 0, False
-        for batch in reader:
-            if batch.num_rows and batch.column(0)[-1].as_py() == LAST_ROW:
-                batch, complete = batch.slice(0, batch.num_rows - 1), True
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield dict(zip(columns, batch.slice(start, BATCH_ROWS).columns))
-            n += batch.num_rows
-        if not complete:
-            raise ValueError(f"{file}: row {n - 1}: a cell without end; close its quotes")
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{file}: {_csv_problem(str(error), separator)}") from None
+        for cells in csv.reader(lines, delimiter=separator, strict=True):
+            cells = cells or [""] * (width == 1)  # an empty line: in a single column an empty cell, else no row
+            if cells:
+                width = width or len(cells)
+                if len(cells) != width:
+                    hint = f"quote cells with a {'tab' if separator == TAB else 'comma'} or a line break in them"
+                    raise ValueError(f"{file}: row {row}: {len(cells)} cells where the header has {width}; {hint}")
+                yield cells
+                row += 1
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: {f'row {row}' if width else 'header'}: not UTF-8 (byte {error.start + 1})") from None
+    except csv.Error as error:
+        raise ValueError(f"{file}: row {row}: not readable as a table ({_csv_problem(str(error))})") from None
 
 
-class _WithLastRow:
-    """A stream with one more row. pyarrow takes a quote that is never closed for a cell that holds all rows to the end
-    of the file, without a word: then this row doesn't come out."""
-
-    closed = False
-
-    def __init__(self, stream: BufferedReader, row: bytes) -> None:
-        self._stream, self._rest, self._line_ended = stream, row, True
-
-    def read(self, size: int) -> bytes:
-        """The next bytes."""
-        data = self._stream.read(size)
-        if data:
-            self._line_ended = data.endswith((b"\n", b"\r"))
-            return data
-        rest, self._rest = self._rest, b""
-        return rest if self._line_ended or not rest else b"\n" + rest
-
-    def close(self) -> None:
-        """Left to whoever opened the stream."""
-
-
-def _csv_problem(message: str, separator: str) -> str:
-    """What pyarrow says of a CSV file without the row it quotes; rows count from 0, as everywhere."""
-    row = re.search(r"Row #(\d+): ", message)
-    where = f"row {int(row[1]) - 1}: " if row else ""
-    fields = re.search(r"Expected (\d+) columns, got (\d+)", message)
-    if fields:
-        between = "tabs" if separator == "\t" else "commas"
-        return f"{where}{fields[2]} cells where the header has {fields[1]} (quote cells with {between} or line breaks)"
-    if "UTF8" in message:
-        return f"{where}not UTF-8"
-    if "straddl" in message or "block" in message:
-        return f"{where}a cell without end (is a closing quote missing?)"
-    return f"{where}not readable as a table"
+def _csv_problem(message: str) -> str:
+    return "a quote isn't closed" if "unexpected end of data" in message else message

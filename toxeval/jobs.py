@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import toxeval
@@ -12,7 +13,8 @@ from toxeval.files import open_table
 from toxeval.metrics.inputs import refuse
 from toxeval.metrics.scoring import State, merge
 from toxeval.pairing import Batch, paired
-from toxeval.signature import Result, default_options, differences, digest, full_options
+from toxeval.runs import Summary, aggregate
+from toxeval.signature import Result, combined, default_options, differences, digest, full_options
 from toxeval.tables import Table, from_dataset
 
 if TYPE_CHECKING:
@@ -60,7 +62,11 @@ class Job:
         files = (*self.predictions, self.references)
         if files.count("-") > 1:
             refuse(self.metric, "standard input", "wanted more than once", "one file from standard input")
-        return toxeval.load(self.metric, self.config, **self.options)
+        return toxeval.load(self.metric, self.config, **{**self.options, "detailed": self.wants_details()})
+
+    def wants_details(self) -> bool:
+        """Whether the detailed scores are wanted, one way or the other."""
+        return self.detailed or self.options.get("detailed") is True
 
 
 def score(job: Job, progress: Progress | None = None) -> Result:
@@ -70,41 +76,49 @@ def score(job: Job, progress: Progress | None = None) -> Result:
         ValueError: for bad input; rows in the message are rows of the files.
         FileNotFoundError: for a missing file.
     """
-    module, results, states = job.module(), [], []
+    if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
+        from toxeval.together import score_runs
+
+        return score_runs(job, progress)
+    module, results, digests, lengths = job.module(), [], [], []
     inputs: set[str] = set()
     references = references_of(job)
     for path in job.predictions:
         state, inputs = accumulate(module, job, open_table(path), references, progress)
-        states.append(state)
-        results.append(module.compute(**_detailed(module, job), **job.confidence) or {})
-        if states[0].n_rows != state.n_rows:
-            found = f"{states[0].n_rows} rows in {job.predictions[0]} and {state.n_rows} in {path}"
+        lengths.append(state.n_rows)
+        digests.append(digest(state))
+        results.append(module.compute(**job.confidence) or {})
+        if lengths[0] != lengths[-1]:
+            found = f"{lengths[0]} rows in {job.predictions[0]} and {lengths[-1]} in {path}"
             refuse(job.metric, "predictions", found, "the same rows in every run")
-    runs: list[dict[str, Any]] = results if len(results) > 1 else []
-    return Result(
+    result = Result(
         metric=job.metric,
         config=job.config,
         options=full_options(job.metric, job.config, job.options, inputs),
-        detailed=job.detailed,
-        confidence=_confidence(module, job),
+        detailed=job.wants_details(),
+        confidence=confidence_of(module, job),
         dataset=job.dataset,
-        n_rows=states[0].n_rows,
-        digest=digest(states),
-        scores=results[0] if not runs else {},
-        runs=runs,
+        n_rows=lengths[0],
+        digest=combined(sorted(digests)),
+        scores=results[0],
     )
+    if len(results) == 1:
+        return result
+    summary = aggregate(results)
+    return replace(result, scores=summary.mean, runs=summary.runs, spread=spread_of(summary))
 
 
-def _confidence(module: Metric, job: Job) -> dict[str, Any]:
+def spread_of(summary: Summary) -> dict[str, dict[str, float]]:
+    """Key -> std, min and max over runs."""
+    return {key: {"std": summary.std[key], "min": summary.min[key], "max": summary.max[key]} for key in summary.mean}
+
+
+def confidence_of(module: Metric, job: Job) -> dict[str, Any]:
     """How the intervals were made: every option of them."""
     if not job.confidence:
         return {}
     usual = module._interval_options
     return {**usual, **{key: value for key, value in job.options.items() if key in usual}, **job.confidence}
-
-
-def _detailed(module: Metric, job: Job) -> dict[str, bool]:
-    return {"detailed": True} if job.detailed and "detailed" in module._score_options else {}
 
 
 def accumulate(
@@ -135,6 +149,12 @@ def batches(
     """The rows of a file with their references."""
     rows = paired(job.metric, job.config, predictions, references, job.columns)
     return progress(rows, predictions.name, predictions.n_rows) if progress else rows
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """Names for tables and legends: the files' without folder and ending where that is clear."""
+    stems = ["predictions" if path == "-" else Path(path).stem for path in paths]
+    return stems if len(set(stems)) == len(stems) else list(paths)
 
 
 # --- verification ----------------------------------------------------------------------------------------------
@@ -177,7 +197,7 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
         if old != new:
             found.append((what, old, new))
     if not found and len(reported.runs) == len(fresh.runs):
-        pairs = enumerate(zip(reported.runs, fresh.runs))
+        pairs = enumerate(zip(*(sorted(runs, key=str) for runs in (reported.runs, fresh.runs))))
         found += [(f"{key} of run {i}", old, new) for i, (a, b) in pairs for key, old, new in differences(a, b)]
     expected = replace(fresh, version=reported.version).signature()
     if not found and signature != expected:

@@ -81,6 +81,25 @@ OPTIONS = [
 ]
 
 
+INTERVALS = [
+    click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
+    click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap."),
+]
+STYLES = [
+    click.option("--json", "style", flag_value="json", help="All of it as JSON."),
+    click.option("--markdown", "style", flag_value="markdown", help="A Markdown table."),
+    click.option("--latex", "style", flag_value="latex", help="A LaTeX table (booktabs)."),
+]
+
+
+def intervals(level: float | None, resamples: int | None, seed: int | None) -> dict[str, Any]:
+    """The options of ``compute`` that ask for intervals."""
+    if level is None and (resamples is not None or seed is not None):
+        raise click.UsageError("--resamples and --seed are for --confidence")
+    chosen = {"confidence_level": level, "n_resamples": resamples, "seed": seed}
+    return {key: value for key, value in chosen.items() if value is not None}
+
+
 def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator."""
 
@@ -119,7 +138,6 @@ def import_evaluate() -> None:
 
 def make_job(metric: str, **given: Any) -> Job:
     """What the options ask for."""
-    import_evaluate()
     from toxeval.jobs import Job
 
     return Job(metric=metric, **given)

@@ -123,7 +123,7 @@ def _by_id(
     gold = list(right)
     ids = pd.Index([i for batch in gold for i in batch.pop("id")], dtype=object)
     _refuse_repeated(metric, tables[1], ids)
-    references = _join(gold)
+    references = join(gold)
     # the row of the predictions' file at which each reference's id was seen
     seen = np.full(len(ids), -1, dtype=np.int64)
     start, strangers = 0, []
@@ -144,7 +144,7 @@ def _by_id(
         if strangers:
             continue  # only to count them
         at = dict.fromkeys(inputs, rows) | dict.fromkeys(references, positions)
-        yield Batch(inputs | _take(references, positions), len(own), _looked_up(at))
+        yield Batch(inputs | take(references, positions), len(own), _looked_up(at))
     missing = np.flatnonzero(seen < 0).tolist()
     found = []
     if strangers:
@@ -185,34 +185,36 @@ def slice_rows(inputs: Mapping[str, Any], start: int, stop: int | None) -> dict[
     return {k: slice_rows(v, start, stop) if isinstance(v, dict) else v[start:stop] for k, v in inputs.items()}
 
 
-def _take(inputs: Mapping[str, Any], positions: np.ndarray) -> dict[str, Any]:
-    def take(values: Any) -> Any:
+def take(inputs: Mapping[str, Any], positions: np.ndarray) -> dict[str, Any]:
+    """The rows at some positions."""
+
+    def part(values: Any) -> Any:
         if isinstance(values, dict):
-            return _take(values, positions)
+            return take(values, positions)
         if isinstance(values, list):
             return [values[i] for i in positions]
         return values.take(positions)  # NumPy or Arrow
 
-    return {name: take(values) for name, values in inputs.items()}
+    return {name: part(values) for name, values in inputs.items()}
 
 
-def _join(batches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def join(batches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Batches end to end."""
 
-    def join(parts: list[Any]) -> Any:
-        if isinstance(parts[0], dict):
-            return _join(parts)
-        if isinstance(parts[0], np.ndarray):
-            return np.concatenate(parts)
-        if any(isinstance(part, list) for part in parts):
-            return [value for part in parts for value in (part if isinstance(part, list) else part.to_pylist())]
+    def part(values: list[Any]) -> Any:
+        if isinstance(values[0], dict):
+            return join(values)
+        if isinstance(values[0], np.ndarray):
+            return np.concatenate(values)
+        if any(isinstance(each, list) for each in values):
+            return [value for each in values for value in (each if isinstance(each, list) else each.to_pylist())]
         import pyarrow as pa
 
-        return pa.concat_arrays(parts)
+        return pa.concat_arrays(values)
 
-    return {name: join([batch[name] for batch in batches]) for name in batches[0]}
+    return {name: part([batch[name] for batch in batches]) for name in batches[0]}
 
 
 def collect(batches: Iterator[Batch]) -> dict[str, Any]:
     """All rows at once, in memory."""
-    return _join([batch.inputs for batch in batches])
+    return join([batch.inputs for batch in batches])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from toxeval.files import open_table
-from toxeval.jobs import Job, Progress, accumulate, references_of
+from toxeval.jobs import Job, Progress, accumulate, references_of, short_names
 from toxeval.metrics import plots
 from toxeval.metrics.inputs import refuse
 from toxeval.metrics.scoring import State
@@ -27,7 +26,7 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
         ImportError: without matplotlib.
     """
     module, references = job.module(), references_of(job)
-    names = _short_names(job.predictions)
+    names = short_names(job.predictions)
     states, scores = {}, {}
     for name, path in zip(names, job.predictions):
         states[name], _ = accumulate(module, job, open_table(path), references, progress)
@@ -43,12 +42,6 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
         "threat_f1": lambda: _threat(states),
     }
     return drawers[job.metric]()
-
-
-def _short_names(paths: tuple[str, ...]) -> list[str]:
-    """Names for a legend: the files' without folder and ending where that is clear."""
-    stems = ["predictions" if path == "-" else Path(path).stem for path in paths]
-    return stems if len(set(stems)) == len(stems) else list(paths)
 
 
 def _conda(state: State) -> Any:

@@ -19,9 +19,11 @@ def render(result: Result, style: str) -> str:
         result: of one run or several.
         style: one of `STYLES`.
     """
-    head, rows = _rows(result)
-    body = table(head, rows, style)
-    signature = result.signature(short=True)
+    return signed(table(*_rows(result), style), result.signature(short=True), style)
+
+
+def signed(body: str, signature: str, style: str) -> str:
+    """A table with a signature."""
     if style == "markdown":
         return f"{body}\n\nSignature: `{signature}`"
     if style == "latex":
@@ -32,22 +34,18 @@ def render(result: Result, style: str) -> str:
 def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
     if result.runs:
         head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
-        rows = [
-            [key, number(value), *(number(result.spread[key][what]) for what in ("std", "min", "max"))]
-            for key, value in result.scores.items()
-        ]
-        return head, rows
+    else:
+        head = [result.metric, "score"]
     bounds = {
         key for key in result.scores if key.endswith(("_low", "_high")) and key.rpartition("_")[0] in result.scores
     }
-    head = [result.metric, "score"]
     if result.confidence:
         head.append(f"{result.confidence['confidence_level'] * 100:g} % interval")
     rows = []
     for key, value in result.scores.items():
         if key in bounds:
             continue
-        row = [key, number(value)]
+        row = [key, number(value), *(number(spread) for spread in result.spread.get(key, {}).values())]
         if result.confidence:
             ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
             row.append(f"[{number(ends[0])}, {number(ends[1])}]" if None not in ends else "")

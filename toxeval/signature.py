@@ -102,7 +102,7 @@ class Result:
         }
         if self.runs:
             content |= {"runs": self.runs, "spread": self.spread}
-        return json.dumps(_plain(content), indent=2, allow_nan=False)
+        return json.dumps(plain(content), indent=2, allow_nan=False)
 
 
 def read_result(path: str) -> tuple[Result, str]:
@@ -182,29 +182,26 @@ def _written(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _plain(value: Any) -> Any:
-    """As JSON has it: lists for tuples, null for nan."""
+def plain(value: Any) -> Any:
+    """A value as JSON has it: lists for tuples, null for nan."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def digest(states: Sequence[State]) -> str:
-    """SHA-256 of the rows behind some states, one a run; the same for any order of rows, columns and runs.
+def digest(state: State) -> str:
+    """SHA-256 of the rows behind a state, the same for any order of rows and columns.
 
-    The states hold all that the scores depend on: counts, and for rank metrics the scores and labels of the rows,
+    The state holds all that the scores depend on: counts, and for rank metrics the scores and labels of the rows,
     which are sorted first.
     """
-    return hashlib.sha256(b"".join(sorted(map(_digest, states)))).hexdigest()
-
-
-def _digest(state: State) -> bytes:
-    rows = cluster_counts(state) if "cluster" in state.rows else state.rows  # in which batch of a cluster: no matter
+    # in which batch of a cluster or whether equal rows were counted: no matter
+    rows = cluster_counts(state) if "cluster" in state.rows else state.compact().rows
     whole = hashlib.sha256(f"rows {state.n_rows}".encode())
     for key in sorted(state.counts):
         array = np.asarray(state.counts[key])
@@ -216,7 +213,12 @@ def _digest(state: State) -> bytes:
         order = np.lexsort(columns)
         for part in columns:
             whole.update(_bytes(part[order]))
-    return whole.digest()
+    return whole.hexdigest()
+
+
+def combined(digests: Sequence[str]) -> str:
+    """One digest for several."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def _bytes(array: np.ndarray) -> bytes:

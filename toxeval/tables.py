@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -41,6 +41,9 @@ def from_folder(folder: Path, split: str) -> Table:
         return from_folder(folder / _one_split(folder, splits, split), "")
     if (folder / "state.json").exists():
         return from_dataset(_load_from_disk(folder), str(folder))
+    card = folder / "README.md"
+    if card.exists() and re.match(r"---\n(.*\n)*?configs:", card.read_text(encoding="utf-8")):
+        return _from_card(folder, split)
     files = sorted(folder.rglob("*.parquet"))
     if not files:
         raise ValueError(f"{folder}: neither a folder saved by datasets nor one with Parquet files")
@@ -51,6 +54,24 @@ def from_folder(folder: Path, split: str) -> Table:
     if split or len(by_split) > 1:
         files = by_split[_one_split(folder, by_split, split)]
     return from_parquet(files, str(folder))
+
+
+def _from_card(folder: Path, wanted: str) -> Table:
+    """A folder whose card says which Parquet files are which split, and what their class labels are."""
+    import datasets
+
+    config, _, split = wanted.rpartition("/")
+    try:
+        builder = datasets.load_dataset_builder(str(folder.absolute()), config or None)
+        files, features = dict(builder.config.data_files), builder.info.features
+    except (ValueError, TypeError, KeyError) as error:
+        hint = "give one configuration of it as FOLDER:CONFIG/SPLIT"
+        raise ValueError(f"{folder}: not readable by its card ({type(error).__name__}); {hint}") from None
+    names = {f"{config}/{name}" if config else str(name): list(paths) for name, paths in files.items()}
+    paths = [Path(path) for path in names[_one_split(folder, names, wanted)]]
+    if any(path.suffix != ".parquet" for path in paths):
+        raise ValueError(f"{folder}: not Parquet; give the file itself")
+    return from_parquet(paths, str(folder), features.to_dict() if features else {})
 
 
 def _one_split(folder: Path, splits: Iterable[str], wanted: str) -> str:
@@ -84,8 +105,11 @@ def from_dataset(dataset: Any, name: str) -> Table:
     return Table(name, tuple(dataset.column_names), False, len(dataset), batches)
 
 
-def from_parquet(files: Sequence[Path | IO[bytes]], name: str) -> Table:
-    """A table in one or several Parquet files, one after the other; a stream is read into memory."""
+def from_parquet(files: Sequence[Path | IO[bytes]], name: str, features: Mapping[str, Any] | None = None) -> Table:
+    """A table in one or several Parquet files, one after the other; a stream is read into memory.
+
+    ``features`` are those of ``datasets``, where the files don't say them.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -105,13 +129,13 @@ def from_parquet(files: Sequence[Path | IO[bytes]], name: str) -> Table:
     if not n_rows:
         raise ValueError(f"{name}: no rows")
     info = json.loads((first.schema_arrow.metadata or {}).get(b"huggingface", b"{}"))
-    features = info.get("info", {}).get("features") or {}
+    known = features or info.get("info", {}).get("features") or {}
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         for file in files:
             try:
                 for batch in opened(file).iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
-                    yield {column: _named(batch[column], features.get(column)) for column in columns}
+                    yield {column: _named(batch[column], known.get(column)) for column in columns}
             except (pa.ArrowInvalid, OSError, KeyError):
                 where = file if isinstance(file, Path) else name
                 raise ValueError(f"{where}: damaged, or without the columns {', '.join(columns)}") from None

@@ -43,6 +43,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
         raise click.UsageError(f"--out {out}: must end in .png or .svg")
     if importlib.util.find_spec("matplotlib") is None:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'")
+    import_evaluate()
     from toxeval import pictures
     from toxeval.metrics import plots
 
@@ -64,6 +65,7 @@ def doctor(metric: str, **given: Any) -> int:
     Example:
       $ toxeval doctor sold_macro_f1 --predictions predictions.jsonl
     """
+    import_evaluate()
     from toxeval.doctor import examine
 
     findings = examine(make_job(metric, **given))
@@ -87,10 +89,11 @@ def list_() -> None:
     """
     import_evaluate()
     from toxeval import load
-    from toxeval.columns import KINDS, kinds
+    from toxeval.columns import kinds
     from toxeval.data import BUILDERS
+    from toxeval.loading import METRICS, metric_class
 
-    for metric, config in KINDS:
+    for metric, config in [(metric, config) for metric in METRICS for config in metric_class(metric).configs]:
         module = load(metric, config)
         click.secho(metric if config == "default" else f"{metric} --config {config}", bold=True)
         wanted = [f"{name} ({kind})" for name, kind in kinds(metric, config).items()]
@@ -109,15 +112,40 @@ def list_() -> None:
 @click.argument("out", metavar="OUT")
 @click.option("--config", metavar="NAME", help="One configuration; else all of them.")
 @click.option("--data-dir", metavar="DIR", help="Your own copy of the dataset.")
-def export(name: str, out: str, config: str | None, data_dir: str | None) -> None:
+@click.option("--no-checks", is_flag=True, help="Only warn if a file isn't the published one.")
+def export(name: str, out: str, config: str | None, data_dir: str | None, no_checks: bool) -> None:
     """Write a benchmark dataset to a folder of Parquet files.
 
     Plain datasets.load_dataset("OUT") reads it, without any code.
 
     \b
     Example:
-      $ toxeval export threat_seed jigsaw_parquet --data-dir jigsaw
+      $ toxeval export conda conda_parquet --data-dir CONDA
     """
     from toxeval.export import export as write
 
-    click.echo(write(name, out, config=config, data_dir=data_dir))
+    mode = "no_checks" if no_checks else None
+    click.echo(write(name, out, config=config, data_dir=data_dir, verification_mode=mode))
+
+
+@click.command()
+@click.argument("name", metavar="NAME")
+@click.option("--repo", required=True, metavar="OWNER/NAME", help="The Space or dataset on the Hub.")
+@click.option("--dataset", is_flag=True, help="NAME is a dataset, not a metric.")
+@click.option("--data-dir", metavar="DIR", help="Your own copy of the dataset.")
+@click.option("--out", metavar="DIR", help="Write the folder there and send nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be uploaded and send nothing.")
+def publish(name: str, repo: str, dataset: bool, data_dir: str | None, out: str | None, dry_run: bool) -> None:
+    """Publish a metric as a Space, or a dataset, on the Hub.
+
+    Then evaluate.load("OWNER/NAME") gives the metric. What is built is
+    checked and shown before anything is sent.
+
+    \b
+    Example:
+      $ toxeval publish threat_f1 --repo jane/threat_f1 --dry-run
+    """
+    import_evaluate()
+    from toxeval.publish import publish as send
+
+    send(name, repo, dataset=dataset, dry_run=dry_run, out=out, data_dir=data_dir, tell=click.echo)

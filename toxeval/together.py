@@ -1,0 +1,191 @@
+"""Several files of predictions on the same rows: runs to average, systems to compare. They are held in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from toxeval.files import open_table
+from toxeval.jobs import Job, Progress, batches, confidence_of, references_of, spread_of
+from toxeval.metrics.base import Metric
+from toxeval.metrics.inputs import refuse
+from toxeval.pairing import join, take
+from toxeval.report import number
+from toxeval.runs import Comparison, compare, summarise
+from toxeval.signature import Result, combined, digest, full_options, plain
+
+#: Inputs that all systems share.
+SHARED = ("references", "categories", "cluster")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of several files, in the same order.
+
+    Attributes:
+        own: for each file the inputs that are its own.
+        shared: the inputs that all share.
+        digests: of each file's rows, see `toxeval.signature.digest`.
+        n_rows: how many.
+    """
+
+    own: list[dict[str, Any]]
+    shared: dict[str, Any]
+    digests: list[str]
+    n_rows: int
+
+
+def read_together(module: Metric, job: Job, progress: Progress | None = None) -> Rows:
+    """The rows of all files of predictions, matched by id or else by position.
+
+    Without a file or dataset of references, those of the first file are taken, and the others' must be the same.
+
+    Raises:
+        ValueError: for rows that don't match, references that differ, and what the metric refuses.
+    """
+    gold = references_of(job)
+    own: list[dict[str, Any]] = []
+    digests, shared, n = [], {}, 0
+    for path in job.predictions:
+        table = open_table(path)
+        parts, rows = [], []
+        for batch in batches(job, table, gold or open_table(job.predictions[0]), progress):
+            parts.append(batch.inputs)
+            # where each row's references are: every file in the order of the references
+            rows += [batch.row("references", row) for row in range(batch.n_rows)]
+        order = np.argsort(np.array(rows))
+        inputs = take(join(parts), order)
+        arrays = _encode(module, inputs, path)
+        if gold is None and path != job.predictions[0]:
+            alone = take(join([batch.inputs for batch in batches(job, table, None)]), order)
+            _refuse_other_references(job, arrays, _encode(module, alone, path), path)
+        digests.append(digest(module.count(arrays)))
+        own.append({name: values for name, values in inputs.items() if name not in SHARED})
+        shared = {name: values for name, values in inputs.items() if name in SHARED}
+        n = len(rows)
+    return Rows(own, shared, digests, n)
+
+
+def _encode(module: Metric, inputs: Mapping[str, Any], path: str) -> dict[str, np.ndarray]:
+    options = module._encode_options | {k: v for k, v in module._fixed.items() if k in module._encode_options}
+    try:
+        arrays: dict[str, np.ndarray] = module.encode(**inputs, **options)
+        return arrays
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _refuse_other_references(
+    job: Job, first: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], path: str
+) -> None:
+    for name, array in first.items():
+        if name in own and not np.array_equal(array, own[name]):
+            found = f"those of {path} aren't those of {job.predictions[0]}"
+            refuse(job.metric, "references", found, "the same rows in all files; where the order differs, with ids")
+
+
+# --- runs ---------------------------------------------------------------------------------------------------------
+
+
+def score_runs(job: Job, progress: Progress | None = None) -> Result:
+    """The mean scores of several runs, with intervals."""
+    module = job.module()
+    rows = read_together(module, job, progress)
+    intervals = {key: value for key, value in confidence_of(module, job).items() if key != "stratify"}
+    summary = summarise(module, rows.own, rows.shared, **intervals)
+    scores = dict(summary.mean)
+    for key in summary.low:
+        scores |= {f"{key}_low": summary.low[key], f"{key}_high": summary.high[key]}
+    return Result(
+        metric=job.metric,
+        config=job.config,
+        options=full_options(job.metric, job.config, job.options, [*rows.own[0], *rows.shared]),
+        detailed=job.wants_details(),
+        confidence=intervals,
+        dataset=job.dataset,
+        n_rows=rows.n_rows,
+        digest=combined(sorted(rows.digests)),
+        scores=scores,
+        runs=summary.runs,
+        spread=spread_of(summary),
+    )
+
+
+# --- comparison ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Systems compared with the first of them.
+
+    Attributes:
+        result: the first system's scores, with the options and intervals; its digest is of all systems, in order.
+        comparisons: for each other system, key -> `Comparison`, of which it is a and the first system b.
+    """
+
+    result: Result
+    comparisons: list[dict[str, Comparison]]
+
+    def table(self, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+        """Head and rows, for `toxeval.report.table`; ``names`` are the systems'."""
+        level = self.result.confidence["confidence_level"] * 100
+        head = [self.result.metric, "system", "score", names[0], "difference", f"{level:g} % interval", "p", "test"]
+        rows = [
+            [
+                key,
+                name,
+                number(each.score_a),
+                number(each.score_b),
+                f"{each.difference:+.4f}",
+                f"[{each.low:+.4f}, {each.high:+.4f}]",
+                f"{each.p_value:.4g}",
+                each.method,
+            ]
+            for name, comparison in zip(names[1:], self.comparisons)
+            for key, each in comparison.items()
+        ]
+        return head, rows
+
+    def to_json(self, names: Sequence[str]) -> str:
+        """As a JSON document; ``names`` are the systems'."""
+        whole = json.loads(self.result.to_json())
+        del whole["scores"], whole["detailed"]
+        whole["baseline"] = names[0]
+        whole["comparisons"] = {
+            name: {key: plain(each.to_dict()) for key, each in comparison.items()}
+            for name, comparison in zip(names[1:], self.comparisons)
+        }
+        return json.dumps(whole, indent=2, allow_nan=False)
+
+
+def contest(job: Job, keys: Sequence[str], progress: Progress | None = None) -> Contest:
+    """Compare each further file of predictions with the first.
+
+    Args:
+        job: with at least two files, and a confidence level.
+        keys: the scores to compare; if empty, the metric's headline score.
+    """
+    if len(job.predictions) < 2:
+        refuse(job.metric, "predictions", "one file", "at least two, to compare the others with the first")
+    module = job.module()
+    rows = read_together(module, job, progress)
+    intervals = {key: value for key, value in confidence_of(module, job).items() if key != "stratify"}
+    comparisons = [
+        compare(module, own, rows.own[0], rows.shared, keys=list(keys) or None, **intervals) for own in rows.own[1:]
+    ]
+    result = Result(
+        metric=job.metric,
+        config=job.config,
+        options=full_options(job.metric, job.config, job.options, [*rows.own[0], *rows.shared]),
+        detailed=False,
+        confidence=intervals,
+        dataset=job.dataset,
+        n_rows=rows.n_rows,
+        digest=combined(rows.digests),
+        scores={key: each.score_b for key, each in comparisons[0].items()},
+    )
+    return Contest(result, comparisons)
