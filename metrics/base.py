@@ -18,7 +18,7 @@ import datasets
 import evaluate
 import numpy as np
 
-from .inputs import refuse
+from .inputs import check_choice, refuse
 from .scoring import Scores, State, merge, warn_undefined
 from .trainer import batches, begins_evaluation
 
@@ -41,6 +41,9 @@ class Metric(evaluate.Metric, abc.ABC):
     exchange their states through stock ``evaluate``, and process 0 scores.
     """
 
+    #: names of its configurations
+    configs: ClassVar[tuple[str, ...]] = ("default",)
+    #: the main score's key, first in the result
     headline: ClassVar[str]
     encode: Callable[..., dict[str, np.ndarray]]
     count: Callable[[dict[str, np.ndarray]], State]
@@ -66,6 +69,7 @@ class Metric(evaluate.Metric, abc.ABC):
         fixed = {key: kwargs.pop(key) for key in list(kwargs) if key not in stock}
         kwargs["seed"] = kwargs.get("seed") or 0  # stock evaluate reads NumPy's global state for want of a seed
         super().__init__(*args, **kwargs)
+        check_choice(self.name, "config_name", self.config_name, self.configs)
         parameters = inspect.signature(self.encode).parameters.values()
         #: input name -> whether it is required
         self._inputs = {p.name: p.default is p.empty for p in parameters if p.kind is not p.KEYWORD_ONLY}

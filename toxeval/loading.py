@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +36,22 @@ def load(name: str, config_name: str | None = None, **options: Any) -> Metric:
     >>> metric.compute(predictions=["OFF", "NOT"], references=["OFF", "NOT"])["f1_macro"]
     1.0
     """
+    return metric_class(name)(config_name=config_name, **options)
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class in a metric's script.
+
+    Raises:
+        ValueError: for an unknown metric.
+
+    >>> metric_class("sold_macro_f1").configs
+    ('default', 'token')
+    """
     if name not in METRICS:
         raise ValueError(f"toxeval.load: unknown metric {name!r}; allowed: {', '.join(METRICS)}")
+    import evaluate  # here, since it is slow to import
+
     script = importlib.import_module(f"toxeval.metrics.{name}.{name}")
-    classes = [cls for _, cls in inspect.getmembers(script, inspect.isclass) if cls.__module__ == script.__name__]
-    metric: Callable[..., Metric] = classes[0]
-    return metric(config_name=config_name, **options)
+    classes = [cls for cls in vars(script).values() if inspect.isclass(cls) and cls.__module__ == script.__name__]
+    return next(cls for cls in classes if issubclass(cls, evaluate.Metric))

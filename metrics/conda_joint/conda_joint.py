@@ -49,6 +49,8 @@ Args:
         resample conversations, since the utterances of one aren't independent.
     zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
     detailed: adds precision, recall and support of every class, slot accuracy, and what spoils JSA.
+    confidence_level: e.g. 0.95: adds <key>_low and <key>_high for every score; None (default) doesn't. n_resamples
+        (1000), seed (0) and stratify (False) are its options, see the metric card.
 
 Returns:
     dict of floats: jsa (what the leaderboard ranks by), uca, u_f1_<intent>, t_f1_<slot> and t_f1, all in [0, 1],
@@ -253,7 +255,6 @@ class CondaJoint(Metric):
     intervals = staticmethod(interval_scores)
 
     def _info(self) -> evaluate.MetricInfo:
-        check_choice("conda_joint", "config_name", self.config_name, ("default",))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         utterances = [{"intent": kind, "slots": datasets.Sequence(kind)} for kind in kinds]
         features = [{"predictions": item, "references": item} for item in utterances]

@@ -54,6 +54,8 @@ Args:
         case; "two-way" refuses them.
     zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
     detailed: adds numerators and denominators, and precision, recall and support by category.
+    confidence_level: e.g. 0.95: adds <key>_low and <key>_high for every score; None (default) doesn't. n_resamples
+        (1000), seed (0) and stratify (False) are its options, see the metric card.
 
 Returns:
     dict of floats in [0, 1]: unsafe_rate (lower is safer), its micro average and categories; with references f1_macro,
@@ -316,7 +318,6 @@ class DiaSafetyRate(Metric):
     intervals = staticmethod(interval_scores)
 
     def _info(self) -> evaluate.MetricInfo:
-        check_choice("dia_safety_rate", "config_name", self.config_name, ("default",))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         both = ("predictions", "references")  # first: evaluate.combine passes on the inputs of the first way
         ways = [both, (*both, "categories")]

@@ -64,6 +64,8 @@ Args:
         Also oc_precision, oc_recall, oc_auroc.
     zero_division: 0.0 (default), 1.0 or nan: the value of oc_precision, oc_recall and oc_f1 with a zero denominator.
     detailed: adds counts, precision, recall and F1 of the team, random and ideal review, risk-coverage areas.
+    confidence_level: e.g. 0.95: adds <key>_low and <key>_high for every score; None (default) doesn't. n_resamples
+        (1000), seed (0) and stratify (False) are its options, see the metric card.
 
 Returns:
     dict of floats: for each fraction oc_accuracy_at_0.05 and so on, review_efficiency, review_effectiveness, oc_auroc,
@@ -333,7 +335,6 @@ class OracleCollab(Metric):
     intervals = staticmethod(interval_scores)
 
     def _info(self) -> evaluate.MetricInfo:
-        check_choice("oracle_collab", "config_name", self.config_name, ("default",))
         number = datasets.Value("float64")
         references = [datasets.Value("string"), datasets.Value("int64"), number]
         features = [

@@ -39,6 +39,8 @@ Args:
     references: the gold labels, likewise. In token sequences, positions with reference -100 are left out.
     zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
     detailed: adds support and confusion counts.
+    confidence_level: e.g. 0.95: adds <key>_low and <key>_high for every score; None (default) doesn't. n_resamples
+        (1000), seed (0) and stratify (False) are its options, see the metric card.
 
 Returns:
     dict of floats: f1_macro (the paper's primary score), accuracy, precision, recall and F1 of OFF and NOT and their
@@ -151,6 +153,7 @@ def tokens_from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
 class SoldMacroF1(Metric):
     """SOLD's scores as an `evaluate.Metric`; configurations "default" (one label a post) and "token"."""
 
+    configs = ("default", "token")
     headline = "f1_macro"
     encode = staticmethod(encode)
     count = staticmethod(count)
@@ -160,7 +163,6 @@ class SoldMacroF1(Metric):
     from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:
-        check_choice("sold_macro_f1", "config_name", self.config_name, ("default", "token"))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         if self.config_name == "token":
             self.encode, self.from_trainer = encode_tokens, tokens_from_trainer

@@ -49,6 +49,8 @@ Args:
     threshold: 0.5 (default), strict: a tie goes to non-threat.
     zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
     detailed: adds confusion counts, and with scores the best F1 of threat and the threshold that attains it.
+    confidence_level: e.g. 0.95: adds <key>_low and <key>_high for every score; None (default) doesn't. n_resamples
+        (1000), seed (0) and stratify (False) are its options, see the metric card.
 
 Returns:
     dict of floats in [0, 1], higher is better: f1_macro (primary), precision, recall and F1 of threat and non_threat,
@@ -276,7 +278,6 @@ class ThreatF1(Metric):
     from_trainer = staticmethod(from_trainer)
 
     def _info(self) -> evaluate.MetricInfo:
-        check_choice("threat_f1", "config_name", self.config_name, ("default",))
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         scores = {"prediction_scores": datasets.Value("float64")}
         features = [{"predictions": kind, "references": kind} for kind in kinds]
