@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from toxeval.loading import METRICS, load
+from toxeval.loading import load
 from toxeval.report import number, table
 
 #: What each metric's table shows: keys and what they say. The metric cards list all keys.
@@ -104,7 +104,7 @@ def show(title: str, scores: Mapping[str, Any], shown: Mapping[str, str]) -> str
 def main() -> None:
     """Score the examples of all metrics and print a table for each."""
     print("toxeval: invented example predictions in the formats of five benchmarks, scored")
-    for metric in METRICS:
+    for metric in SHOWN:
         given = inputs(metric)
         scores = load(metric).compute(**given, **OPTIONS.get(metric, {})) or {}
         print("\n" + show(f"{metric} ({len(given['references'])} rows)", scores, SHOWN[metric]))
