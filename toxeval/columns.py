@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+import toxeval
 from toxeval.metrics.inputs import describe, refuse
 from toxeval.tables import Table
 
 #: What a metric wants in each row of an input: a label's name or id; a number or two; several labels; intent and slots;
 #: what tells groups of rows apart.
 LABEL, SCORE, SEQUENCE, RECORD, GROUP = "label", "score", "sequence", "record", "group"
-
-KINDS: Mapping[tuple[str, str], Mapping[str, str]] = {
-    ("conda_joint", "default"): {"predictions": RECORD, "references": RECORD, "cluster": GROUP},
-    ("sold_macro_f1", "default"): {"predictions": LABEL, "references": LABEL},
-    ("sold_macro_f1", "token"): {"predictions": SEQUENCE, "references": SEQUENCE},
-    ("oracle_collab", "default"): {"predictions": SCORE, "references": LABEL, "review_scores": SCORE},
-    ("dia_safety_rate", "default"): {"predictions": LABEL, "references": LABEL, "categories": LABEL},
-    ("threat_f1", "default"): {"predictions": LABEL, "prediction_scores": SCORE, "references": LABEL},
-}
 
 #: The names under which an input is looked for; the first that is there is taken.
 NAMES = {
@@ -44,16 +37,32 @@ PREFIXES = {"predictions": ("pred_", "prediction_"), "references": ("ref_", "ref
 Place = str | dict[str, str]
 
 
+@cache
 def kinds(metric: str, config: str) -> Mapping[str, str]:
-    """Input name -> kind.
+    """Input name -> kind, as the module's features say.
 
     Raises:
-        ValueError: for an unknown configuration.
+        ValueError: for an unknown metric or configuration.
+
+    >>> kinds("threat_f1", "default")
+    {'predictions': 'label', 'references': 'label', 'prediction_scores': 'score'}
     """
-    if (metric, config) not in KINDS:
-        configs = ", ".join(c for m, c in KINDS if m == metric)
-        refuse(metric, "config", describe(config), configs)
-    return KINDS[metric, config]
+    features = toxeval.load(metric, config).features
+    ways = features if isinstance(features, list) else [features]
+    found: dict[str, str] = {}
+    for name, feature in ((name, feature) for way in ways for name, feature in way.items()):
+        found.setdefault(name, GROUP if name == "cluster" else _kind(feature))
+    return found
+
+
+def _kind(feature: Any) -> str:
+    import datasets  # here, since it is slow to import
+
+    if isinstance(feature, dict):
+        return RECORD
+    if not isinstance(feature, datasets.Value):
+        return SEQUENCE
+    return SCORE if feature.dtype.startswith("float") else LABEL
 
 
 # --- where inputs are ---------------------------------------------------------------------------------------------

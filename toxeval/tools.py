@@ -93,7 +93,7 @@ def list_() -> None:
     from toxeval.data import BUILDERS
     from toxeval.loading import METRICS, metric_class
 
-    for metric, config in [(metric, config) for metric in METRICS for config in metric_class(metric).configs]:
+    for metric, config in [(name, config) for name in METRICS for config in metric_class(name).configs]:
         module = load(metric, config)
         click.secho(metric if config == "default" else f"{metric} --config {config}", bold=True)
         wanted = [f"{name} ({kind})" for name, kind in kinds(metric, config).items()]

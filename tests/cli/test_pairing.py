@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import toxeval
-from toxeval.columns import KINDS, kinds
+from toxeval.columns import kinds
 from toxeval.files import open_table
 from toxeval.jobs import Job, score
+from toxeval.loading import metric_class
 from toxeval.pairing import collect, paired
 
 SLOT_ROWS = [
@@ -45,9 +46,19 @@ def plain(values: Any) -> Any:
     return values if isinstance(values, list) else values.tolist()
 
 
-@pytest.mark.parametrize(("metric", "config"), KINDS)
+CONFIGS = [(metric, config) for metric in toxeval.METRICS for config in metric_class(metric).configs]
+
+
+@pytest.mark.parametrize(("metric", "config"), CONFIGS)
 def test_the_inputs_are_the_modules_own(metric: str, config: str) -> None:
     assert set(kinds(metric, config)) == set(toxeval.load(metric, config)._inputs)
+
+
+def test_kinds_of_inputs_are_read_off_the_features() -> None:
+    label, score = "label", "score"
+    assert kinds("oracle_collab", "default") == {"predictions": score, "references": label, "review_scores": score}
+    assert set(kinds("sold_macro_f1", "token").values()) == {"sequence"}
+    assert kinds("conda_joint", "default") == {"predictions": "record", "references": "record", "cluster": "group"}
 
 
 def test_inputs_are_found_by_name(tmp_path: Path) -> None:
