@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,11 +16,15 @@ from toxeval.metrics.scoring import State
 
 States = Mapping[str, State]
 
+#: Metrics whose picture shows several systems.
+TOGETHER = ("oracle_collab", "threat_f1", "dia_safety_rate")
+
 
 def draw(job: Job, progress: Progress | None = None) -> Any:
     """The metric's picture, as a `matplotlib.figure.Figure`.
 
-    Several files of predictions are drawn together (oracle_collab, threat_f1, dia_safety_rate).
+    Several files of predictions are drawn together (oracle_collab, threat_f1, dia_safety_rate). A metric without a
+    picture of its own has its confusion matrix drawn.
 
     Raises:
         ValueError: for bad input, as `toxeval.jobs.score`; for several files where there is one picture a file.
@@ -31,17 +36,24 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
     for name, path in zip(names, job.predictions):
         states[name], _ = accumulate(module, job, open_table(path), references, progress)
         scores[name] = module.compute(confidence_level=0.95 if job.metric == "dia_safety_rate" else None) or {}
-    if len(states) > 1 and job.metric in ("conda_joint", "sold_macro_f1"):
+    if len(states) > 1 and job.metric not in TOGETHER:
         refuse(job.metric, "predictions", f"{len(states)} files", "one file a picture of confusion matrices")
     options = {**module._score_options, **job.options}
     drawers: dict[str, Callable[[], Any]] = {
         "conda_joint": lambda: _conda(states[names[0]]),
-        "sold_macro_f1": lambda: _sold(states[names[0]], job.config),
         "oracle_collab": lambda: _oracle(states, options),
         "dia_safety_rate": lambda: _dia(scores),
         "threat_f1": lambda: _threat(states),
     }
-    return drawers[job.metric]()
+    return drawers[job.metric]() if job.metric in drawers else _confusion(states[names[0]], job)
+
+
+def _confusion(state: State, job: Job) -> Any:
+    """Of a metric that counts one, over the ``LABELS`` of its script."""
+    script = importlib.import_module(f"toxeval.metrics.{job.metric}.{job.metric}")
+    if "confusion" not in state.counts:
+        refuse(job.metric, "plot", f"counts of {', '.join(state.counts)}", "a metric that counts a confusion matrix")
+    return plots.confusion({"tokens" if job.config == "token" else "rows": (state.counts["confusion"], script.LABELS)})
 
 
 def _conda(state: State) -> Any:
@@ -53,12 +65,6 @@ def _conda(state: State) -> Any:
             "slots (tokens)": (state.counts["slots"], SLOTS),
         }
     )
-
-
-def _sold(state: State, config: str) -> Any:
-    from toxeval.metrics.sold_macro_f1.sold_macro_f1 import LABELS
-
-    return plots.confusion({"tokens" if config == "token" else "posts": (state.counts["confusion"], LABELS)})
 
 
 def _oracle(states: States, options: Mapping[str, Any]) -> Any:
