@@ -7,7 +7,7 @@ TORCH ?= torch==2.13.0
 WITH ?=
 PYTEST ?= -n 2
 
-.PHONY: demo space test lint bench clean
+.PHONY: demo space test lint bench dist-check clean
 
 # Score the example predictions that ship with the package.
 demo: $(VENV)/installed
@@ -47,6 +47,18 @@ $(VENV)/installed-for-tests: setup.cfg pyproject.toml
 bench: $(VENV)/installed-for-tests
 	$(VENV)/bin/pip install --quiet seqeval torchmetrics
 	$(VENV)/bin/python benchmarks/bench.py
+
+# What a release uploads: wheel and sdist, their metadata checked, each installed in a fresh environment and used there.
+dist-check: $(VENV)/installed
+	rm -rf dist
+	$(VENV)/bin/pip install --quiet build twine
+	$(VENV)/bin/python -m build
+	$(VENV)/bin/twine check --strict dist/*
+	for file in $(CURDIR)/dist/*; do \
+	    folder=$$(mktemp -d) && (cd $$folder && $(abspath $(VENV))/bin/python -m venv fresh && \
+	    fresh/bin/pip install --quiet $$file && fresh/bin/pip check && \
+	    fresh/bin/python -m toxeval.demo && fresh/bin/toxeval list) || exit 1; rm -r $$folder; \
+	done
 
 comma := ,
 
