@@ -34,7 +34,7 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
     names = short_names(job.predictions)
     states, scores = {}, {}
     for name, path in zip(names, job.predictions):
-        states[name], _ = accumulate(module, job, open_table(path), references, progress)
+        states[name] = _row_by_row(accumulate(module, job, open_table(path), references, progress)[0])
         scores[name] = module.compute(confidence_level=0.95 if job.metric == "dia_safety_rate" else None) or {}
     if len(states) > 1 and job.metric not in TOGETHER:
         refuse(job.metric, "predictions", f"{len(states)} files", "one file a picture of confusion matrices")
@@ -46,6 +46,15 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
         "threat_f1": lambda: _threat(states),
     }
     return drawers[job.metric]() if job.metric in drawers else _confusion(states[names[0]], job)
+
+
+def _row_by_row(state: State) -> State:
+    """The state with an entry a row: of many rows, equal ones are kept once."""
+    if "counts" not in state.rows:
+        return state
+    counts = state.rows["counts"]
+    rows = {key: np.repeat(values, counts) for key, values in state.rows.items() if key != "counts"}
+    return State(state.n_rows, state.counts, rows, state.resolution)
 
 
 def _confusion(state: State, job: Job) -> Any:

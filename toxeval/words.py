@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-Label = TypeVar("Label")
+from toxeval.metrics.labels import IGNORE
 
-#: The label of positions that don't count, in the Trainer and in PyTorch's cross entropy.
-IGNORE = -100
+Label = TypeVar("Label")
 
 
 def token_labels(
