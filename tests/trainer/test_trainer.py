@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from tiny import CASES, Case, rows
+
+import toxeval
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 every = pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
@@ -61,6 +64,14 @@ def test_batch_by_batch_is_the_same(case: Case, how: dict[str, bool], tmp_path: 
     assert scores(trainer.evaluate()) == pytest.approx(whole, rel=1e-6, nan_ok=True)
     assert scores(trainer.evaluate()) == pytest.approx(whole, rel=1e-6, nan_ok=True)  # nothing left of the first
     assert len(metric) == 0
+
+
+def test_the_best_model_is_chosen_by_the_key_the_card_names(checkout: Path) -> None:
+    for name in toxeval.METRICS:
+        card = (checkout / "metrics" / name / "README.md").read_text(encoding="utf-8")
+        match = re.search(r"\*\*`metric_for_best_model`:\*\* `([^`]+)`", card)
+        assert match
+        assert match[1] in {case.best for case in CASES if case.metric == name}
 
 
 class Breaks(list):
