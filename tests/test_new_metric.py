@@ -153,6 +153,8 @@ def test_its_page_shows_its_scores(tree: Path) -> None:
 
 
 def test_the_wheel_and_the_command_have_it(tree: Path, tmp_path: Path) -> None:
+    pytest.importorskip("setuptools", "77", reason="no setuptools that builds wheels (the extra test)")
+
     def run(*command: str, **environment: str) -> str:
         done = subprocess.run(
             command, cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True, encoding="utf-8"
