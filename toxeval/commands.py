@@ -63,25 +63,26 @@ def score(
 
     job = make_job(metric, confidence=intervals(confidence, resamples, seed), **given)
     result = jobs.score(job, progress_bar)
+    bounds = _bounds(result, fail_under)
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
-    return _gate(result, fail_under)
+    below = {key: bound for key, bound in bounds.items() if not result.scores[key] >= bound}  # an undefined score is
+    for key, bound in below.items():
+        click.secho(f"below: {key} is {result.scores[key]:.6g}, wanted {bound:g}", fg="red", err=True)
+    return FOUND if below else 0
 
 
-def _gate(result: Result, fail_under: dict[str, str]) -> int:
-    """Exit status 1 if a score is below its bound; an undefined score is."""
-    status = 0
+def _bounds(result: Result, fail_under: dict[str, str]) -> dict[str, float]:
+    """What the scores must not be below."""
+    bounds = {}
     for key, text in fail_under.items():
         if key not in result.scores:
             hint = " (add --confidence)" if key.endswith("_low") else ""
             raise click.UsageError(f"--fail-under: no score {key}{hint}; there are {', '.join(result.scores)}")
         try:
-            bound = float(text)
+            bounds[key] = float(text)
         except ValueError:
             raise click.UsageError(f"--fail-under: {key}={text}: not a number") from None
-        if not result.scores[key] >= bound:
-            click.secho(f"below: {key} is {result.scores[key]:.6g}, wanted {bound:g}", fg="red", err=True)
-            status = FOUND
-    return status
+    return bounds
 
 
 @click.command(cls=ManyFiles)

@@ -48,26 +48,45 @@ def read_together(module: Metric, job: Job, progress: Progress | None = None) ->
         ValueError: for rows that don't match, references that differ, and what the metric refuses.
     """
     gold = references_of(job)
-    own: list[dict[str, Any]] = []
-    digests, shared, n = [], {}, 0
+    inputs: list[dict[str, Any]] = []
+    arrays: list[dict[str, np.ndarray]] = []
     for path in job.predictions:
         table = open_table(path)
         parts, rows = [], []
         for batch in batches(job, table, gold or open_table(job.predictions[0]), progress):
             parts.append(batch.inputs)
             # where each row's references are: every file in the order of the references
-            rows += [batch.row("references", row) for row in range(batch.n_rows)]
+            shared = next((name for name in SHARED if name in batch.inputs), "predictions")
+            rows += [batch.row(shared, row) for row in range(batch.n_rows)]
         order = np.argsort(np.array(rows))
-        inputs = take(join(parts), order)
-        arrays = _encode(module, inputs, path)
+        inputs.append(take(join(parts), order))
+        arrays.append(_encode(module, inputs[-1], path))
         if gold is None and path != job.predictions[0]:
             alone = take(join([batch.inputs for batch in batches(job, table, None)]), order)
-            _refuse_other_references(job, arrays, _encode(module, alone, path), path)
-        digests.append(digest(module.count(arrays)))
-        own.append({name: values for name, values in inputs.items() if name not in SHARED})
-        shared = {name: values for name, values in inputs.items() if name in SHARED}
-        n = len(rows)
-    return Rows(own, shared, digests, n)
+            _refuse_other_references(job, arrays[-1], _encode(module, alone, path), path)
+    digests = [digest(module.count(each)) for each in arrays]
+    order = _order(arrays, len(rows))
+    inputs = [take(each, order) for each in inputs]
+    return Rows(
+        own=[{name: values for name, values in each.items() if name not in SHARED} for each in inputs],
+        shared={name: values for name, values in inputs[0].items() if name in SHARED},
+        digests=digests,
+        n_rows=len(rows),
+    )
+
+
+def _order(systems: Sequence[Mapping[str, np.ndarray]], n: int) -> np.ndarray:
+    """An order of the rows that doesn't depend on the files': resamples then don't either."""
+    keys: list[Any] = []
+    for arrays in systems:
+        lengths = arrays.get("lengths", np.zeros(0, dtype=np.int64))
+        for array in arrays.values():
+            if array.shape == (n,):
+                keys.append(array)
+            elif array.shape == (lengths.sum(),):
+                ends = np.cumsum(lengths)
+                keys.append([array[end - length : end].tobytes().hex() for end, length in zip(ends, lengths)])
+    return np.lexsort(keys) if keys else np.arange(n)
 
 
 def _encode(module: Metric, inputs: Mapping[str, Any], path: str) -> dict[str, np.ndarray]:
@@ -92,11 +111,12 @@ def _refuse_other_references(
 
 
 def score_runs(job: Job, progress: Progress | None = None) -> Result:
-    """The mean scores of several runs, with intervals."""
+    """The mean scores of several runs, with intervals; the same for any order of the runs."""
     module = job.module()
     rows = read_together(module, job, progress)
     intervals = {key: value for key, value in confidence_of(module, job).items() if key != "stratify"}
-    summary = summarise(module, rows.own, rows.shared, **intervals)
+    runs = sorted(range(len(rows.own)), key=rows.digests.__getitem__)
+    summary = summarise(module, [rows.own[i] for i in runs], rows.shared, **intervals)
     scores = dict(summary.mean)
     for key in summary.low:
         scores |= {f"{key}_low": summary.low[key], f"{key}_high": summary.high[key]}
@@ -110,7 +130,7 @@ def score_runs(job: Job, progress: Progress | None = None) -> Result:
         n_rows=rows.n_rows,
         digest=combined(sorted(rows.digests)),
         scores=scores,
-        runs=summary.runs,
+        runs=[summary.runs[runs.index(i)] for i in range(len(runs))],
         spread=spread_of(summary),
     )
 
