@@ -12,6 +12,9 @@ from .scoring import Scores, State
 RESAMPLES = 1000
 #: Cluster weights held in memory at a time.
 WEIGHTS = 1 << 21
+#: More clusters than this are put together at random into so many groups, which are then drawn instead. The groups are
+#: as independent as the clusters, and tell the same spread: so many tell it to about 1 %.
+MAX_CLUSTERS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,14 @@ class Draws:
             Arrays of shape (n, ...): each the sum over c clusters drawn with replacement.
         """
         c = len(next(iter(tables.values())))
-        flat = np.concatenate([table.reshape(c, -1) for table in tables.values()], axis=1).astype(np.float64)
+        flat = np.concatenate([table.reshape(c, -1) for table in tables.values()], axis=1)
         if not self.n:
             sums = flat.sum(axis=0, keepdims=True)
         else:
-            block = max(1, WEIGHTS // c)
+            if c > MAX_CLUSTERS:
+                starts = np.arange(MAX_CLUSTERS) * c // MAX_CLUSTERS
+                flat, c = np.add.reduceat(flat[self.rng.permutation(c)], starts, axis=0), MAX_CLUSTERS
+            flat, block = flat.astype(np.float64), max(1, WEIGHTS // c)
             sums = np.concatenate(
                 [self._weights(c, min(block, self.n - start)) @ flat for start in range(0, self.n, block)]
             )
@@ -111,8 +117,11 @@ def cluster_counts(state: State) -> dict[str, np.ndarray]:
     tables = {}
     for key in state.counts:
         parts = state.rows[f"{key}_by_cluster"]
-        tables[key] = np.zeros((len(ids), *parts.shape[1:]), dtype=np.int64)
-        np.add.at(tables[key], position, parts)
+        if len(ids) == len(parts):
+            tables[key] = parts[np.argsort(position)]
+        else:
+            tables[key] = np.zeros((len(ids), *parts.shape[1:]), dtype=parts.dtype)
+            np.add.at(tables[key], position, parts)
     return tables
 
 

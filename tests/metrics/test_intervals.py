@@ -215,6 +215,14 @@ def test_clusters_are_drawn_whole() -> None:
         assert any(np.array_equal(row, np.array(w) @ tables["a"]) for w in weights)
 
 
+def test_many_clusters_are_drawn_in_random_groups() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(1.0, 3.0, size=10_000))[:, None]
+    drawn_sums = Draws(rng, 4000).clusters({"a": counts})["a"]
+    assert drawn_sums.mean() == pytest.approx(counts.sum(), rel=0.005)
+    assert drawn_sums.std() == pytest.approx(math.sqrt(10_000) * counts.std(), rel=0.05)
+
+
 # --- every metric -------------------------------------------------------------------------------------------------
 
 
