@@ -179,9 +179,9 @@ def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn
         refuse(module, where, found, allowed, "give names or ids, not both in one input")
     if isinstance(value, (str, int, float)) and value in source.hints:
         hint = source.hints[value]
-    elif is_number(value) and not float(value).is_integer() and source.scores_input:
+    elif is_number(value) and value % 1 != 0 and source.scores_input:
         hint = f"probabilities and other scores go to {source.scores_input}, where the threshold applies"
-    elif is_number(value) and not float(value).is_integer():
+    elif is_number(value) and value % 1 != 0:
         hint = "a score is no label: turn scores into labels first"
     elif value == IGNORE and not isinstance(value, str):
         hint = "-100 marks positions to leave out, and only in the references of token sequences"

@@ -6,6 +6,7 @@ Only JSON, CSV and Parquet are read, nothing is evaluated, nothing is written, a
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
     table = _parquet(content, wanted) if ending == ".parquet" else _text(ending, content)
     columns = {column: cells for column in wanted if (cells := _find(table, column)) is not None}
     if not columns:
-        names = ", ".join(n if n.isprintable() and len(n) <= 30 else "(…)" for n in list(table)[:8])
+        names = ", ".join(n if re.fullmatch(r"[\w.-]{1,30}", n) else "(…)" for n in list(table)[:8])
         raise Refused("file", f"None of the columns {', '.join(wanted)} is there; found: {names or 'no columns'}.")
     lengths = {column: len(cells) for column, cells in columns.items()}
     if len(set(lengths.values())) > 1:

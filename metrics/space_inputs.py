@@ -106,8 +106,11 @@ def _sequences(column: str, cells: list[Any]) -> list[Any]:
             except (ValueError, RecursionError):
                 allowed = "labels between spaces, or a JSON list"
                 raise Refused("rows", f"Row {row}, {column}: not a JSON list; allowed: {allowed}.") from None
-        sequences.append(cell.split() if isinstance(cell, str) else cell)
-    flat = [value for sequence in sequences if isinstance(sequence, list) for value in sequence]
+        cell = cell.split() if isinstance(cell, str) else cell
+        if not isinstance(cell, list):
+            raise Refused("rows", f"Row {row}, {column}: not a list; allowed: a list of labels, which may be empty.")
+        sequences.append(cell)
+    flat = [value for sequence in sequences for value in sequence]
     if flat and all(isinstance(value, str) and WHOLE.fullmatch(value) for value in flat):
         return [[int(value) for value in sequence] for sequence in sequences]
     return sequences

@@ -1,7 +1,7 @@
 """The controls for a metric's options."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from space_inputs import NUMBER, Refused
 
@@ -41,7 +41,10 @@ class Option:
     def value(self, shown: Any) -> Any:
         """What the control shows as a value of the option."""
         if self.kind == "choice":
-            return dict(self.choices).get(shown, shown)
+            for label, choice in self.choices:
+                if label == shown:
+                    return choice
+            self._refuse(f"one of {', '.join(label for label, _ in self.choices)}")
         if self.kind == "numbers":
             return tuple(self._number(part) for part in self._parts(shown))
         if self.kind == "pairs":
@@ -68,5 +71,5 @@ class Option:
             self._refuse("numbers between commas" if self.kind == "numbers" else "entries such as oc_accuracy=0.99")
         return float(text)
 
-    def _refuse(self, allowed: str) -> None:
+    def _refuse(self, allowed: str) -> NoReturn:
         raise Refused("options", f"{self.label}: this page takes {allowed}.")

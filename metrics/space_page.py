@@ -162,8 +162,6 @@ class Page:
     def _run(self, columns: Mapping[str, Sequence[Any]], shown: Sequence[Any]) -> list[Any]:
         chosen = {option.name: option.value(value) for option, value in zip(self.controls, shown)}
         config = chosen.pop("config_name", "default")
-        if config not in self.kinds:
-            raise Refused("options", f"There is no such configuration; allowed: {', '.join(self.kinds)}.")
         metric = type(self.classes[config])(config_name=config)
         inputs = inputs_of(columns, self.kinds[config], self.required)
         options = {name: value for name, value in chosen.items() if repr(value) != repr(self.defaults[name])}

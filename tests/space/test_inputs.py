@@ -1,0 +1,273 @@
+"""Cells become inputs, files become cells; what is no use is refused in one sentence, without the visitor's text."""
+
+from __future__ import annotations
+
+import doctest
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import file_of
+from samples import ONE_EACH, columns
+
+space_inputs = pytest.importorskip("space_inputs")
+
+import space_files  # noqa: E402
+import space_options  # noqa: E402
+from space_files import read_file  # noqa: E402
+from space_inputs import LABEL, MAX_BYTES, MAX_ROWS, SCORE, SEQUENCE, Refused, cell_of, inputs_of, refusal  # noqa: E402
+from space_options import Option  # noqa: E402
+
+KINDS = {
+    "conda_joint": {
+        "predictions.intent": LABEL,
+        "predictions.slots": SEQUENCE,
+        "references.intent": LABEL,
+        "references.slots": SEQUENCE,
+    },
+    "sold_macro_f1": {"predictions": LABEL, "references": LABEL},
+    "oracle_collab": {"predictions": SCORE, "references": LABEL, "review_scores": SCORE},
+    "dia_safety_rate": {"predictions": LABEL, "references": LABEL, "categories": LABEL},
+    "threat_f1": {"predictions": LABEL, "prediction_scores": SCORE, "references": LABEL},
+}
+
+
+@pytest.mark.parametrize("module", [space_inputs, space_files, space_options], ids=lambda module: module.__name__)
+def test_docstring_examples(module: Any) -> None:
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
+@pytest.mark.parametrize("sample", ONE_EACH, ids=lambda sample: sample.metric)
+def test_every_kind_of_file_gives_the_same_inputs(sample: Any, ending: str) -> None:
+    kinds = KINDS[sample.metric]
+    content = file_of(sample.complete, "csv" if ending == "tsv" else ending)
+    if ending == "tsv":
+        content = content.replace(b",", b"\t")
+    wanted = columns(sample.complete)
+    if sample.metric == "conda_joint":
+        fields = ("intent", "slots")
+        wanted = {name: {f: [item[f] for item in items] for f in fields} for name, items in wanted.items()}
+    cells = read_file(f"rows.{ending}", content, list(kinds))
+    assert inputs_of(cells, kinds, ["predictions"]) == wanted
+    shown = {column: [cell_of(cell) for cell in values] for column, values in cells.items()}
+    assert inputs_of(shown, kinds, ["predictions"]) == wanted  # by way of the table
+    if ending in ("csv", "json", "jsonl", "tsv"):
+        assert read_file("", content, list(kinds)) == cells  # pasted
+
+
+@given(st.lists(st.floats(0, 1) | st.just(1e-300), min_size=1), st.data())
+def test_scores_survive_every_format_to_the_last_bit(scores: list[float], data: st.DataObject) -> None:
+    rows = [{"predictions": score, "references": 1} for score in scores]
+    ending = data.draw(st.sampled_from(["csv", "json", "jsonl", "parquet"]))
+    cells = read_file(f"rows.{ending}", file_of(rows, ending), ["predictions", "references"])
+    shown = {"predictions": list(map(cell_of, cells["predictions"])), "references": cells["references"]}
+    kinds = {"predictions": SCORE, "references": LABEL}
+    assert inputs_of(shown, kinds, [])["predictions"] == scores
+
+
+def test_columns_as_an_object_and_as_records() -> None:
+    wanted = {"predictions.intent": ["E", "O"], "predictions.slots": [["T"], []]}
+    for document in (
+        {"predictions": {"intent": ["E", "O"], "slots": [["T"], []]}},
+        {"predictions": [{"intent": "E", "slots": ["T"]}, {"intent": "O", "slots": []}]},
+        [{"predictions": {"intent": "E", "slots": ["T"]}}, {"predictions": {"intent": "O", "slots": []}}],
+        [{"predictions_intent": "E", "predictions_slots": ["T"]}, {"predictions_intent": "O", "predictions_slots": []}],
+    ):
+        assert read_file("a.json", json.dumps(document).encode(), list(wanted)) == wanted
+
+
+def test_class_labels_of_datasets_come_by_name(tmp_path: Path) -> None:
+    import datasets
+
+    features = datasets.Features(
+        {
+            "predictions": datasets.ClassLabel(names=["OFF", "NOT"]),  # not the metric's order
+            "references": datasets.Sequence(datasets.ClassLabel(names=["OFF", "NOT"])),
+        }
+    )
+    data = datasets.Dataset.from_dict({"predictions": [0, 1], "references": [[0, 1], []]}, features=features)
+    data.to_parquet(tmp_path / "rows.parquet")
+    content = (tmp_path / "rows.parquet").read_bytes()
+    assert read_file("rows.parquet", content, ["predictions", "references"]) == {
+        "predictions": ["OFF", "NOT"],
+        "references": [["OFF", "NOT"], []],
+    }
+
+
+def parquet(columns: dict[str, Any], **options: Any) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer, **options)
+    return buffer.getvalue()
+
+
+SECRET = "a secret text of some visitor"
+BAD_FILES = {
+    "no ending": ("rows", b"predictions\nOFF", "This kind of file"),
+    "program": ("rows.py", b"print(1)", "This kind of file"),
+    "pickle": ("rows.pkl", b"\x80\x04.", "This kind of file"),
+    "too large": ("rows.csv", b"x" * (MAX_BYTES + 1), "10.0 MB are more than this page takes; allowed: 10 MB."),
+    "not UTF-8": ("rows.csv", b"predictions\n\xff", r"Not a text in UTF-8 \(at byte 13\)"),
+    "empty": ("rows.csv", b"", "None of the columns predictions is there; found: no columns"),
+    "only a header": ("rows.csv", b"predictions\n", "0 rows; allowed: 1 to 100,000"),
+    "other columns": ("rows.csv", b"text,gold\nx,y\n", "None of the columns predictions is there; found: text, gold"),
+    "ragged": ("rows.csv", b"predictions,b\nOFF,1\nOFF\n", "Line 3: 1 cells; the header has 2"),
+    "open quote": ("rows.csv", b'predictions\n"OFF', "is not CSV"),
+    "JSON cut short": ("rows.json", b'[{"predictions"', r"Not a whole JSON document \(line 1\)"),
+    "JSON of a number": ("rows.json", b"3", "neither a list of rows nor an object of columns"),
+    "JSON of lists": ("rows.json", b"[[1]]", "neither a list of rows nor an object of columns"),
+    "deep JSON": ("rows.json", b"[" * 100_000, "Not a whole JSON document"),
+    "long number": ("rows.json", b"[" + b"9" * 5000 + b"]", "Not a whole JSON document|neither a list"),
+    "JSON lines": ("rows.jsonl", b'{"predictions": 1}\n{', "Not a whole JSON document"),
+    "many columns": ("rows.json", json.dumps([{str(i): i for i in range(101)}]).encode(), "101 columns; allowed: 100"),
+    "not Parquet": ("rows.parquet", b"PAR1PAR1", "Not a whole Parquet file"),
+    "Parquet cut short": ("rows.parquet", parquet({"predictions": ["OFF"] * 99})[:-9], "Not a whole Parquet file"),
+    "too many rows": ("rows.csv", b"predictions\n" + b"OFF\n" * (MAX_ROWS + 1), "100,001 rows"),
+    "a bomb of rows": ("rows.parquet", parquet({"predictions": ["OFF"] * (MAX_ROWS + 1)}), "100,001 rows"),
+    "a bomb of text": (
+        "rows.parquet",
+        parquet({"predictions": ["x" * 1_000_000] * 1_000}, use_dictionary=True),
+        "unpacks to more than 100 MB",
+    ),
+    "a long text": ("rows.parquet", parquet({"predictions": ["x" * 50_000_000]}), "unpacks to more than 40 MB"),
+    "a bomb of lists": ("rows.parquet", parquet({"predictions": [[1] * 2_000_001]}), "more values than this page"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files_are_refused(name: str) -> None:
+    file, content, message = BAD_FILES[name]
+    with pytest.raises(Refused, match=message) as refused:
+        read_file(file, content, ["predictions"])
+    assert refused.value.beside == "file"
+    assert "/" not in str(refused.value)
+
+
+def test_texts_are_never_quoted() -> None:
+    for column, kind in (("predictions", SCORE), ("predictions", SEQUENCE)):
+        with pytest.raises(Refused) as refused:
+            inputs_of({column: ["0.5" if kind == SCORE else "T", f"[{SECRET}"]}, {column: kind}, [])
+        assert "secret" not in str(refused.value)
+        assert "Row 2, predictions" in str(refused.value)
+    with pytest.raises(Refused) as refused:
+        read_file("a.json", f'{{"{SECRET}": 1, "{SECRET}'.encode(), ["predictions"])
+    assert "secret" not in str(refused.value)
+    with pytest.raises(Refused) as refused:  # a text where the header should be
+        read_file("a.csv", f"{SECRET}\n{SECRET}".encode(), ["predictions"])
+    assert "secret" not in str(refused.value)
+
+
+# --- cells --------------------------------------------------------------------------------------------------------
+
+
+def test_empty_rows_at_the_end_and_empty_columns_are_not_given() -> None:
+    kinds = KINDS["threat_f1"]
+    table = {"predictions": ["", None, ""], "prediction_scores": ["0.5", "0.25", " "], "references": ["1", "0", ""]}
+    assert inputs_of(table, kinds, ["references"]) == {"prediction_scores": [0.5, 0.25], "references": [1, 0]}
+
+
+def test_an_empty_cell_in_between_is_not_dropped() -> None:
+    assert inputs_of({"predictions": ["OFF", "", "NOT"]}, {"predictions": LABEL}, []) == {
+        "predictions": ["OFF", "", "NOT"]  # for the metric to refuse, or to count
+    }
+    with pytest.raises(Refused, match="Row 2, predictions: an empty cell; allowed: a number"):
+        inputs_of({"predictions": ["0.5", "", "0.5"]}, {"predictions": SCORE}, [])
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (["1", "0"], [1, 0]),
+        (["1.0", "0"], [1.0, 0.0]),
+        (["1", "OFF"], ["1", "OFF"]),
+        ([" OFF ", "NOT"], ["OFF", "NOT"]),
+        ([1, 0], [1, 0]),
+        (["١"], ["١"]),  # a digit, but of no id
+    ],
+)
+def test_labels(cells: list[Any], wanted: list[Any]) -> None:
+    found = inputs_of({"a": cells}, {"a": LABEL}, [])["a"]
+    assert found == wanted
+    assert list(map(type, found)) == list(map(type, wanted))
+
+
+def test_scores_and_sequences() -> None:
+    assert inputs_of({"a": ["0.1 0.9", "[0.5, 0.5]"]}, {"a": SCORE}, []) == {"a": [[0.1, 0.9], [0.5, 0.5]]}
+    assert inputs_of({"a": ["1e-3", ".5", "-2."]}, {"a": SCORE}, []) == {"a": [0.001, 0.5, -2.0]}
+    with pytest.raises(Refused, match="Row 1, a: a text that is no number"):
+        inputs_of({"a": ["1_0"]}, {"a": SCORE}, [])
+    assert inputs_of({"a": ["T O", "", '["T"]']}, {"a": SEQUENCE}, []) == {"a": [["T", "O"], [], ["T"]]}
+    assert inputs_of({"a": ["0 1", "1"]}, {"a": SEQUENCE}, []) == {"a": [[0, 1], [1]]}
+
+
+def test_rows_that_are_missing() -> None:
+    kinds = KINDS["sold_macro_f1"]
+    for table in ({}, {"predictions": [], "references": []}, {"predictions": [""], "references": [None]}):
+        with pytest.raises(Refused, match="There are no rows yet"):
+            inputs_of(table, kinds, ["predictions", "references"])
+    with pytest.raises(Refused, match="The column references is empty"):
+        inputs_of({"predictions": ["OFF"], "references": [""]}, kinds, ["predictions", "references"])
+    with pytest.raises(Refused, match="100,001 rows are more than this page takes"):
+        inputs_of({"predictions": ["OFF"] * 100_001}, kinds, [])
+
+
+# --- refusals -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "beside", "sentence"),
+    [
+        ("m: predictions[0]: None; allowed: NOT, OFF", "rows", "Row 1, predictions: None; allowed: NOT, OFF."),
+        (
+            "m: references[17][\"slots\"][3]: unknown slot '<PAD>'; allowed: T",
+            "rows",
+            "Row 18, references.slots, position 4: unknown slot '<PAD>'; allowed: T.",
+        ),
+        ("m: predictions and references: 2 and 3 rows", "rows", "Predictions and references: 2 and 3 rows."),
+        (
+            "m: option threshold: 1.5; allowed: a number from 0.0 to 1.0",
+            "options",
+            "Option threshold: 1.5; allowed: a number from 0.0 to 1.0.",
+        ),
+    ],
+)
+def test_refusals_of_the_metric(message: str, beside: str, sentence: str) -> None:
+    refused = refusal("m", message)
+    assert (refused.beside, str(refused)) == (beside, sentence)
+
+
+def test_options() -> None:
+    fractions = Option("review_fractions", "Fractions", "numbers", high=3)
+    assert fractions.value("0.1, 0.5,") == (0.1, 0.5)
+    assert fractions.shown((0.1, 0.5)) == "0.1, 0.5"
+    targets = Option("targets", "Targets", "pairs", high=2)
+    assert targets.value("oc_accuracy=0.9, oc_recall = 0.5") == {"oc_accuracy": 0.9, "oc_recall": 0.5}
+    assert targets.value(targets.shown(None)) is None
+    whole = Option("n", "N", "whole", low=1, high=10)
+    assert whole.value(3.0) == 3
+    assert isinstance(whole.value(3.0), int)
+    assert whole.value(None) is None
+    division = Option("z", "Z", "choice", choices=(("0", 0.0), ("nan", float("nan"))))
+    assert division.shown(float("nan")) == "nan"
+    for option, shown, message in (
+        (fractions, "0.1, x", "Fractions: this page takes numbers between commas."),
+        (fractions, "1,1,1,1", "Fractions: this page takes at most 3 values."),
+        (targets, "oc_accuracy", "Targets: this page takes entries such as oc_accuracy=0.99."),
+        (whole, 11, "N: this page takes a whole number from 1 to 10."),
+        (whole, 2.5, "N: this page takes a whole number."),
+        (whole, float("nan"), "N: this page takes a whole number from 1 to 10."),
+        (whole, "__import__('os')", "N: this page takes a whole number from 1 to 10."),
+    ):
+        with pytest.raises(Refused, match=f"^{message}$") as refused:
+            option.value(shown)
+        assert refused.value.beside == "options"
