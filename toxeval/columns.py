@@ -23,6 +23,7 @@ NAMES = {
     "prediction_scores": ("prediction_scores", "prediction_score"),
     "review_scores": ("review_scores", "review_score"),
     "references": ("references", "reference", "label", "labels"),
+    "rationales": ("references", "reference", "rationales"),  # of tokens: the label is the post's
     "categories": ("categories", "category"),
     "cluster": ("cluster",),
     "id": ("id", "post_id"),
@@ -95,7 +96,7 @@ def find_inputs(
     found: list[dict[str, Place]] = [{} for _ in tables]
     for name, kind in wanted.items():
         for i in _whereabouts(name, len(tables)):
-            place = _find(name, kind, config, tables[i], mapping, found[i], alone=len(tables) == 1)
+            place = _find(name, kind, tables[i], mapping, found[i], alone=len(tables) == 1)
             if place:
                 found[i][name] = place
                 break
@@ -127,7 +128,6 @@ def _whereabouts(name: str, n_tables: int) -> list[int]:
 def _find(
     name: str,
     kind: str,
-    config: str,
     table: Table,
     mapping: Mapping[str, str],
     found: Mapping[str, Place],
@@ -136,9 +136,7 @@ def _find(
 ) -> Place:
     """The place of an input in a table, "" if it has none."""
     taken = set(columns_of(found))
-    column = _first(table, name, mapping)
-    if not column and config == "token" and name == "references" and "rationales" in table.columns:
-        column = "rationales"
+    column = _first(table, "rationales" if kind == SEQUENCE and name == "references" else name, mapping)
     if column:
         return "" if column in taken else column
     if kind != RECORD:
@@ -151,7 +149,8 @@ def _find(
 
 
 def _first(table: Table, name: str, mapping: Mapping[str, str]) -> str:
-    names = (mapping[name],) if name in mapping else NAMES[name]
+    given = mapping.get("references" if name == "rationales" else name)
+    names = (given,) if given else NAMES[name]
     return next((column for column in names if column in table.columns), "")
 
 

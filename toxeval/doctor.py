@@ -151,26 +151,24 @@ def _label_values(
     kinds_there = {"names" if isinstance(v, str) else "ids" for v in values if v in known and v != IGNORE}
     if len(kinds_there) > 1:
         yield Finding(where, "names and ids in one input", "give names or ids")
-    wrong: dict[str, list[int]] = {}
+    wrong: dict[tuple[str, str], list[int]] = {}
     lower = {label.lower(): label for label in labels}
     for position, value in enumerate(values):
         hashable = isinstance(value, (str, int, float)) and not isinstance(value, bool)
         if hashable and value in known:
             continue
-        row = position if rows is None else rows[position]
         if isinstance(value, float) and not value.is_integer() and value == value:
-            problem = "a score where a label is wanted|turn scores into labels, or give them as prediction_scores"
+            problem = "a score where a label is wanted", "turn scores into labels, or give them as prediction_scores"
         elif value == IGNORE:
-            problem = "-100|only references of token sequences may have it: leave those rows out"
+            problem = "-100", "only references of token sequences may have it: leave those rows out"
         elif value is None or value == "" or value != value:
-            problem = "no value|a missing label is not a label: did a row fail?"
+            problem = "no value", "a missing label is not a label: did a row fail?"
         elif isinstance(value, str) and value.strip().lower() in lower:
-            problem = f"{describe(value, labels)}|write {lower[value.strip().lower()]!r}"
+            problem = repr(value), f"write {lower[value.strip().lower()]!r}"
         else:
-            problem = f"unknown label {describe(value, labels)}|allowed: {', '.join(labels)}"
-        wrong.setdefault(problem, []).append(row)
-    for problem, at in wrong.items():
-        what, advice = problem.split("|")
+            problem = f"unknown label {describe(value, labels)}", f"allowed: {', '.join(labels)}"
+        wrong.setdefault(problem, []).append(position if rows is None else rows[position])
+    for (what, advice), at in wrong.items():
         yield Finding(where, f"{what} ({len(at)} times)", advice, tuple(dict.fromkeys(at))[:5])
 
 

@@ -30,12 +30,14 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
         ValueError: for bad input, as `toxeval.jobs.score`; for several files where there is one picture a file.
         ImportError: without matplotlib.
     """
-    module, references = job.module(), references_of(job)
+    references = references_of(job)
     names = short_names(job.predictions)
     states, scores = {}, {}
     for name, path in zip(names, job.predictions):
+        module = job.module()
         states[name] = _row_by_row(accumulate(module, job, open_table(path), references, progress)[0])
-        scores[name] = module.compute(confidence_level=0.95 if job.metric == "dia_safety_rate" else None) or {}
+        if job.metric == "dia_safety_rate":
+            scores[name] = module.compute(confidence_level=0.95) or {}
     if len(states) > 1 and job.metric not in TOGETHER:
         refuse(job.metric, "predictions", f"{len(states)} files", "one file a picture of confusion matrices")
     options = {**module._score_options, **job.options}

@@ -37,12 +37,14 @@ def plot(metric: str, out: str, **given: Any) -> None:
       $ toxeval plot sold_macro_f1 --predictions predictions.jsonl \\
           --out confusion.png
     """
-    import importlib.util
+    import importlib
 
     if not out.endswith((".png", ".svg")):
         raise click.UsageError(f"--out {out}: must end in .png or .svg")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'")
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError:
+        raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
     import_evaluate()
     from toxeval import pictures
     from toxeval.metrics import plots

@@ -78,6 +78,7 @@ def test_inputs_are_found_by_name(tmp_path: Path) -> None:
         rows_of("sold_macro_f1", write(tmp_path / "c.jsonl", [{"label": "OFF"}]))
 
 
+@pytest.mark.filterwarnings("ignore:.*undefined")
 def test_records(tmp_path: Path) -> None:
     sides = {"predictions": "pred", "references": "ref"}
     expected = {

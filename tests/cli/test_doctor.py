@@ -1,0 +1,136 @@
+"""The doctor finds what is wrong, everything at once, and nothing where nothing is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from toxeval.doctor import Finding, examine
+from toxeval.jobs import Job
+
+RNG = np.random.default_rng(0)
+N = 200
+GOLD = RNG.integers(2, size=N).tolist()
+GOOD = [g if flip else 1 - g for g, flip in zip(GOLD, (RNG.random(N) < 0.9).tolist())]
+SCORES = (0.5 * np.array(GOLD) + 0.5 * RNG.random(N)).round(3).tolist()
+SOFT = np.clip(np.array(SCORES) + RNG.normal(size=N) * 0.2, 0.001, 0.999).round(3).tolist()
+NAMES = ["NOT", "OFF"]
+
+
+def lines(path: Path, **columns: list[Any]) -> str:
+    path.write_text("".join(json.dumps(dict(zip(columns, row))) + "\n" for row in zip(*columns.values())))
+    return str(path)
+
+
+def findings(path: Path, metric: str, options: dict[str, Any] | None = None, **columns: list[Any]) -> list[Finding]:
+    return examine(Job(metric, (lines(path / "p.jsonl", **columns),), options=options or {}))
+
+
+def only(found: list[Finding]) -> Finding:
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_nothing_is_wrong(tmp_path: Path) -> None:
+    assert not findings(tmp_path, "sold_macro_f1", predictions=GOOD, references=GOLD)
+    assert not findings(tmp_path, "threat_f1", prediction_scores=SOFT, references=GOLD)
+    assert not findings(tmp_path, "oracle_collab", predictions=SOFT, references=GOLD)
+    two = [[1 - p, p] for p in SOFT]
+    assert not findings(tmp_path, "oracle_collab", predictions=two, references=GOLD)
+    categories = ["Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion"]
+    given = {"predictions": [["Safe", "Unsafe"][g] for g in GOOD], "categories": categories * 40}
+    assert not findings(tmp_path, "dia_safety_rate", **given)
+    kinds = ["Safe", "Utterance-Unsafe", "Context-Unsafe"]
+    three_way = [kinds[i % 3] for i in range(N)]
+    assert not findings(tmp_path, "dia_safety_rate", predictions=three_way, categories=categories * 40)
+    slots = [[int(s) for s in row] for row in RNG.integers(7, size=(N, 4))]
+    intents = RNG.integers(4, size=N).tolist()
+    noisy = [i if flip else (i + 1) % 4 for i, flip in zip(intents, (RNG.random(N) < 0.9).tolist())]
+    noisy_slots = [row if i % 4 else [(s + 1) % 7 for s in row] for i, row in enumerate(slots)]
+    pairs = {"pred_intent": noisy, "pred_slots": noisy_slots, "ref_intent": intents, "ref_slots": slots}
+    assert not findings(tmp_path, "conda_joint", **pairs)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "what", "rows"),
+    [
+        ([*GOOD[:-2], -100, 0], "-100 (1 times)", (N - 2,)),
+        ([*GOOD[:-3], 0.7, 0.2, 1], "a score where a label is wanted (2 times)", (N - 3, N - 2)),
+        ([*GOOD[:-1], None], "no value (1 times)", (N - 1,)),
+        ([NAMES[p] for p in GOOD[:-1]] + ["off "], "'off ' (1 times)", (N - 1,)),
+        ([NAMES[p] for p in GOOD[:-1]] + ["UNK"], "unknown label 'UNK' (1 times)", (N - 1,)),
+        ([NAMES[p] for p in GOOD[:-1]] + [1], "names and ids in one input", ()),
+        ([NAMES[p] for p in GOOD[:-1]] + ["what a nice long sentence"], "unknown label a text of 25", (N - 1,)),
+    ],
+)
+def test_values_that_are_no_labels(tmp_path: Path, predictions: list[Any], what: str, rows: tuple[int, ...]) -> None:
+    finding = only(findings(tmp_path, "sold_macro_f1", predictions=predictions, references=GOLD))
+    assert finding.where == "predictions"
+    assert finding.what.startswith(what.split(" (1")[0])
+    assert finding.rows == rows
+
+
+def test_everything_at_once(tmp_path: Path) -> None:
+    found = findings(tmp_path, "sold_macro_f1", predictions=["UNK", None, "OFF "] * 50, references=["NOT"] * 150)
+    assert {(f.where, f.what) for f in found} == {
+        ("predictions", "unknown label 'UNK' (50 times)"),
+        ("predictions", "no value (50 times)"),
+        ("predictions", "'OFF ' (50 times)"),
+        ("references", "no OFF"),
+    }
+
+
+def test_classes(tmp_path: Path) -> None:
+    never = only(findings(tmp_path, "sold_macro_f1", predictions=["NOT"] * N, references=GOLD))
+    assert never.what.startswith("OFF is never predicted")
+    swapped = only(findings(tmp_path, "sold_macro_f1", predictions=[1 - p for p in GOOD], references=GOLD))
+    assert swapped.what.startswith("NOT and OFF look swapped")
+    leaked = only(findings(tmp_path, "sold_macro_f1", predictions=GOLD, references=GOLD))
+    assert leaked.what == "equal to the references in every row"
+
+
+def test_scores(tmp_path: Path) -> None:
+    logits = [round(8 * (p - 0.5), 3) for p in SOFT]
+
+    def finding(scores: list[Any], **options: Any) -> str:
+        return only(findings(tmp_path, "threat_f1", options, prediction_scores=scores, references=GOLD)).what
+
+    assert "outside [0, 1]: these look like logits" in finding(logits)
+    assert not findings(tmp_path, "threat_f1", {"from_logits": True}, prediction_scores=logits, references=GOLD)
+    assert finding(SOFT, from_logits=True) == "all in [0, 1], with from_logits"
+    assert "positives score lower" in finding([round(1 - p, 3) for p in SOFT])
+    assert "positives score lower" in finding([[p, 1 - p] for p in SOFT])
+    assert finding([0.5] * N) == f"the same score in all {N} rows"
+    assert finding([float(g) for g in GOOD]) == "only two different values"
+    assert "are exactly 0 or 1" in finding([p if i % 3 == 0 else float(g) for i, (p, g) in enumerate(zip(SOFT, GOOD))])
+    assert finding([*SOFT[:-1], float("nan")]) == "NaN or infinite (1 times)"
+    assert finding([*SOFT[:-1], "high"]) == "not a number in every row"
+    assert finding(SCORES) == "every positive scores above every negative"
+
+
+def test_slots(tmp_path: Path) -> None:
+    slots = [["T", "O"], ["S", "P"], ["C", "D"], ["SEPA", "O"]] * 10
+    intents = ["E", "I", "A", "O"] * 10
+    mine = [[*row] for row in slots]
+    mine[3] = ["<PAD>", "O"]
+    found = findings(
+        tmp_path, "conda_joint", pred_intent=intents[::-1], pred_slots=mine, ref_intent=intents, ref_slots=slots
+    )
+    wrong = next(f for f in found if f.where == "predictions.slots")
+    assert (wrong.what, wrong.rows) == ("unknown slot '<PAD>' (1 times)".replace("slot", "label"), (3,))
+    assert any(f.where == "predictions.intent" and "look swapped" in f.what for f in found)
+
+
+def test_rows(tmp_path: Path) -> None:
+    ids = [*range(N - 1), 5]
+    twice = only(findings(tmp_path, "sold_macro_f1", id=ids, predictions=GOOD, references=GOLD))
+    assert (twice.where, twice.rows) == ("id", (5, N - 1))
+    mine = lines(tmp_path / "a.jsonl", id=ids, predictions=GOOD)
+    gold = lines(tmp_path / "b.jsonl", id=list(range(N)), references=GOLD)
+    finding = only(examine(Job("sold_macro_f1", (mine,), references=gold)))
+    assert f"rows 5 and {N - 1} of {mine} have the same one" in finding.what
+    short = lines(tmp_path / "c.jsonl", references=GOLD[:-1])
+    finding = only(examine(Job("sold_macro_f1", (mine,), references=short)))
+    assert f"{N} rows in {mine} and {N - 1} in" in finding.what

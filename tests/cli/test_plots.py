@@ -1,0 +1,179 @@
+"""Pictures: what is drawn is what was computed, and nothing that is written overlaps."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command import toxeval
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+from toxeval.metrics import plots
+from toxeval.metrics.oracle_collab.curves import review_curve
+
+from toxeval.jobs import Job
+from toxeval.pictures import draw
+
+RNG = np.random.default_rng(0)
+N = 400
+GOLD = (RNG.random(N) < 0.2).astype(int).tolist()
+SCORES = [np.clip(0.4 * np.array(GOLD) + spread * RNG.random(N), 0, 1).round(3).tolist() for spread in (0.6, 0.8)]
+CATEGORIES = ["Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion"]
+VERDICTS = ["Safe", "Utterance-Unsafe", "Context-Unsafe"]
+
+
+def lines(path: Path, **columns: list[Any]) -> str:
+    path.write_text("".join(json.dumps(dict(zip(columns, row))) + "\n" for row in zip(*columns.values())))
+    return str(path)
+
+
+def picture(case: str, folder: Path) -> Any:
+    """One picture of each kind."""
+    metric, _, kind = case.partition("-")
+    options: dict[str, Any] = {}
+    if metric == "oracle_collab":
+        columns = [{"predictions": scores, "references": GOLD} for scores in SCORES]
+        columns = columns[:1] if kind != "two" else columns
+        if kind == "own":
+            columns[0]["review_scores"] = RNG.random(N).tolist()
+    elif metric == "threat_f1":
+        columns = [{"prediction_scores": scores, "references": GOLD} for scores in SCORES][: 2 if kind == "two" else 1]
+        if kind == "labels":
+            columns = [{"predictions": GOLD[::-1], "references": GOLD}]
+    elif metric == "sold_macro_f1":
+        columns = [{"predictions": GOLD[::-1], "references": GOLD}]
+    elif metric == "conda_joint":
+        intents, slots = RNG.integers(4, size=(2, N)).tolist(), RNG.integers(7, size=(2, N, 9)).tolist()
+        columns = [dict(zip(("pred_intent", "ref_intent", "pred_slots", "ref_slots"), (*intents, *slots)))]
+    else:
+        labels = VERDICTS if kind == "three" else ["Safe", "Unsafe"]
+        columns = [
+            {"predictions": [labels[i] for i in RNG.integers(len(labels), size=N)], "categories": CATEGORIES * (N // 5)}
+            for _ in range(2 if kind == "two" else 1)
+        ]
+    paths = tuple(lines(folder / f"system_{i}.jsonl", **each) for i, each in enumerate(columns))
+    return draw(Job(metric, paths, options=options))
+
+
+CASES = [
+    "conda_joint", "dia_safety_rate", "dia_safety_rate-three", "dia_safety_rate-two", "oracle_collab",
+    "oracle_collab-own", "oracle_collab-two", "sold_macro_f1", "threat_f1", "threat_f1-labels", "threat_f1-two",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pictures_are_legible(case: str, tmp_path: Path) -> None:
+    figure = picture(case, tmp_path)
+    path = tmp_path / "picture.svg"
+    plots.save(figure, str(path))
+    plots.save(figure, str(tmp_path / "picture.png"))
+    assert figure.get_figwidth() in (plots.COLUMN, plots.PAGE)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    hidden = {
+        id(label)
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        for label in (tick.label1, tick.label2)
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    }
+    texts = [t for t in figure.findobj(Text) if t.get_text() and t.get_visible() and id(t) not in hidden]
+    assert min(text.get_fontsize() for text in texts) >= 6
+    width, height = figure.bbox.width, figure.bbox.height
+    boxes = []
+    for text in texts:
+        box = text.get_window_extent(canvas.get_renderer())
+        assert box.x0 >= -1, text.get_text()
+        assert box.x1 <= width + 1, text.get_text()
+        assert box.y0 >= -1, text.get_text()
+        assert box.y1 <= height + 1, text.get_text()
+        boxes.append((text.get_text(), box))
+    for i, (first, a) in enumerate(boxes):
+        for second, b in boxes[i + 1 :]:
+            wide, high = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+            assert min(wide, high) < 1, (first, second)
+    for axis in figure.axes:
+        assert axis.get_xlabel() or axis.get_ylabel()
+
+
+def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg", "a.png", "b.png"):
+        plots.save(plots.ranking({"a": (np.array(GOLD), np.array(SCORES[0]))}), str(tmp_path / name))
+    for kind in ("svg", "png"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_colours_can_be_told_apart_without_red_or_green() -> None:
+    """Under simulated deuteranopia and protanopia (Viénot 1999) no two colours of curves come near each other."""
+    rgb = np.array([[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in plots.COLORS[:6]])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    for matrix in (
+        [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+        [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+    ):
+        seen = np.clip(linear @ np.array(matrix).T, 0, 1) ** (1 / 2.4)
+        distances = np.linalg.norm(seen[:, None] - seen[None], axis=-1)
+        assert distances[np.triu_indices(len(seen), 1)].min() > 0.1
+
+
+def test_curves_are_the_scores(tmp_path: Path) -> None:
+    figure = picture("oracle_collab", tmp_path)
+    axis = figure.axes[0]
+    assert axis.get_xscale() == "log"
+    uncertainty, toxicity = axis.get_lines()[:2]
+    assert (uncertainty.get_linestyle(), toxicity.get_linestyle()) == ("-", "--")
+    for line, strategy in ((uncertainty, "uncertainty"), (toxicity, "toxicity")):
+        curve = review_curve(np.array(GOLD), np.array(SCORES[0]), review_strategy=strategy)
+        some = curve.fraction > 0
+        assert np.array_equal(line.get_xdata(), curve.fraction[some])
+        assert np.array_equal(line.get_ydata(), curve.oc_accuracy[some])
+
+
+def test_precision_and_recall_are_scikit_learns() -> None:
+    from sklearn.metrics import precision_recall_curve, roc_curve
+
+    references, scores = np.array(GOLD), np.array(SCORES[0])
+    precision, recall, _ = precision_recall_curve(references, scores)
+    figure = plots.ranking({"a": (references, scores)})
+    drawn = figure.axes[0].get_lines()[0]
+    points = set(zip(drawn.get_xdata().round(12), drawn.get_ydata().round(12)))
+    assert set(zip(recall[:-1].round(12), precision[:-1].round(12))) <= points
+    roc = figure.axes[1].get_lines()[0]
+    false, true, _ = roc_curve(references, scores, drop_intermediate=False)
+    assert set(zip(false.round(12), true.round(12))) == set(zip(roc.get_xdata().round(12), roc.get_ydata().round(12)))
+
+
+def test_long_curves_are_thinned_and_keep_their_shape() -> None:
+    x = np.linspace(0, 1, 100_000)
+    thin_x, thin_y = plots._thinned(x, np.sqrt(x))
+    assert len(thin_x) <= plots.MAX_POINTS
+    assert (thin_x[0], thin_x[-1]) == (0.0, 1.0)
+    assert np.abs(np.interp(x, thin_x, thin_y) - np.sqrt(x)).max() < 1e-3
+
+
+def test_the_command_writes_pictures(tmp_path: Path) -> None:
+    path = lines(tmp_path / "p.jsonl", prediction_scores=SCORES[0], references=GOLD)
+    for name, magic in (("picture.png", b"\x89PNG"), ("picture.svg", b"<?xml")):
+        answer = toxeval("plot", "threat_f1", "--predictions", path, "--out", tmp_path / name)
+        assert (answer.status, answer.out) == (0, f"{tmp_path / name}\n"), answer.err
+        assert (tmp_path / name).read_bytes().startswith(magic)
+    assert "must end in .png or .svg" in toxeval("plot", "threat_f1", "--predictions", path, "--out", "a.pdf").refused()
+    one_class = lines(tmp_path / "one.jsonl", prediction_scores=SCORES[0], references=[0] * N)
+    message = toxeval("plot", "threat_f1", "--predictions", one_class, "--out", tmp_path / "no.png").refused()
+    assert "only one class" in message
+
+
+def test_without_matplotlib_the_command_says_so(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['matplotlib'] = None\nfrom toxeval.cli import main\nmain()"
+    command = [sys.executable, "-c", hidden, "plot", "threat_f1", "--predictions", "p.jsonl", "--out", "a.png"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "pip install 'toxeval[plot]'" in done.stderr
+    assert "Traceback" not in done.stderr
