@@ -235,6 +235,26 @@ def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
     return rank(labels, scores).curve().average_precision()
 
 
+#: Up to here harmonic sums are looked up.
+_HARMONIC = np.append(0.0, np.cumsum(1.0 / np.arange(1, 2049)))
+
+
+def harmonic_sums(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Sums of 1/i over i = start + 1 ... end, for whole numbers 0 <= start <= end; shape (g,).
+
+    Beyond 2048, H(b) - H(a) = ln(b/a) + 1/2 (1/b - 1/a) - 1/12 (1/b^2 - 1/a^2), as exact as float64.
+
+    >>> harmonic_sums(np.array([0, 1, 5000]), np.array([3, 3, 5000])).round(4).tolist()
+    [1.8333, 0.8333, 0.0]
+    """
+    most = len(_HARMONIC) - 1
+    near = [np.minimum(ends_, most).astype(np.int64) for ends_ in (starts, ends)]
+    a, b = np.maximum(starts, most).astype(np.float64), np.maximum(ends, most).astype(np.float64)
+    far = np.log1p((b - a) / a) - (b - a) / (2 * a * b) + (b - a) * (b + a) / (12 * (a * b) ** 2)
+    sums: np.ndarray = _HARMONIC[near[1]] - _HARMONIC[near[0]] + far
+    return sums
+
+
 # --- grouped rows -------------------------------------------------------------------------------------------------
 
 

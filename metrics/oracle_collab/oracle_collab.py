@@ -11,7 +11,10 @@ import evaluate
 import numpy as np
 
 from .base import Metric
+from .bounds import group_cells
 from .curves import ReviewCurve, capacity, review_at, smallest_capacity
+from .errors import put_errors
+from .grid import cells_of, check_resolution, to_grid
 from .groups import capacity_keys, group_rows, resampled_scores
 from .inputs import check_choice, check_number, describe, encode_floats, encode_scores, is_number, refuse, same_length
 from .intervals import interval_scores
@@ -56,6 +59,8 @@ Args:
     review_scores: n finite numbers, the larger the sooner reviewed: a review strategy of your own (optional).
     from_logits: predictions are logits: of a sigmoid, or with two columns of a softmax.
     label_threshold: references are fractions in [0, 1], toxic strictly above this one.
+    score_resolution: a power of two such as 2**-20: probabilities are put on a grid of this width, which bounds the
+        memory any number of rows needs; <key>_error then says how far a score can be from the exact one.
     review_strategy: "uncertainty" (default) or "toxicity"; not with review_scores.
     review_fractions: the fractions of the rows the moderator can review, each in [0, 1].
     threshold: a row is predicted toxic if its probability is above it.
@@ -88,6 +93,7 @@ def encode(
     *,
     from_logits: bool = False,
     label_threshold: float | None = None,
+    score_resolution: float | None = None,
 ) -> dict[str, np.ndarray]:
     """The rows as arrays of shape (n,).
 
@@ -95,10 +101,11 @@ def encode(
         predictions, references, review_scores: see `OracleCollab`.
         from_logits: predictions are logits.
         label_threshold: references are fractions in [0, 1], and toxic strictly above it.
+        score_resolution: width of the grid the probabilities are put on; not with logits or review_scores.
 
     Returns:
         ``references`` as int8 ids; float64 ``probabilities`` (of being toxic), or ``logits`` with ``from_logits``; and
-        float64 ``review_scores`` if given.
+        float64 ``review_scores`` if given. ``resolution`` of the grid, 0.0 if there is none.
 
     Raises:
         ValueError: for unknown labels, predictions that are no probabilities, scores that aren't finite, different
@@ -108,6 +115,10 @@ def encode(
     array([0, 1], dtype=int8)
     """
     check_choice("oracle_collab", "from_logits", from_logits, (False, True))
+    resolution = check_resolution("oracle_collab", score_resolution, from_logits)
+    if resolution and review_scores is not None:
+        hint = "a grid bounds only what lies in [0, 1]"
+        refuse("oracle_collab", "option score_resolution", f"{resolution} beside review_scores", "None", hint)
     kind = "logits" if from_logits else "probabilities"
     scores = encode_scores("oracle_collab", "predictions", predictions, from_logits=from_logits)
     arrays = {kind: scores, "references": _encode_references(references, label_threshold)}
@@ -116,7 +127,9 @@ def encode(
         arrays["review_scores"] = encode_floats("oracle_collab", "review_scores", review_scores)
         lengths["review_scores"] = len(arrays["review_scores"])
     same_length("oracle_collab", **lengths)
-    return arrays
+    if resolution:
+        arrays[kind] = to_grid(scores, resolution)
+    return arrays | {"resolution": np.array(resolution)}
 
 
 def _encode_references(references: Any, label_threshold: float | None) -> np.ndarray:
@@ -135,7 +148,8 @@ def _encode_references(references: Any, label_threshold: float | None) -> np.nda
 
 def count(arrays: dict[str, np.ndarray]) -> State:
     """The rows themselves: every quantity here depends on the order of all scores."""
-    return State(len(arrays["references"]), {}, arrays)
+    rows = {name: values for name, values in arrays.items() if name != "resolution"}
+    return State(len(arrays["references"]), {}, rows, float(arrays["resolution"]))
 
 
 def score(
@@ -177,6 +191,10 @@ def score(
     aims = _check_targets(targets)
     check_choice("oracle_collab", "zero_division", zero_division, (0.0, 1.0, float("nan")))
     check_choice("oracle_collab", "detailed", detailed, (False, True))
+    if state.resolution and threshold % state.resolution:
+        nearest = round(threshold / state.resolution) * state.resolution
+        allowed = f"a multiple of score_resolution, {state.resolution}, such as {nearest!r}"
+        refuse("oracle_collab", "option threshold", str(threshold), allowed)
 
     logits = "logits" in state.rows
     raw = state.rows["logits" if logits else "probabilities"]
@@ -204,6 +222,11 @@ def score(
         why = "" if k is not None else f"no number of reviews gives {quantity} a value, set to nan"
         scores.note(f"review_fraction_for_{quantity}", np.nan if k is None else k / state.n_rows, why)
         scores.note(f"n_reviews_for_{quantity}", np.nan if k is None else k, why)
+    if state.resolution:
+        cells = cells_of(state.rows["references"], raw, state.rows.get("counts"), state.resolution)
+        groups = group_cells(cells, strategy, threshold, state.resolution)
+        at = {f"_at_{fraction!r}": k for fraction, k in zip(fractions, capacities)}
+        put_errors(scores, groups, rows, at, int(n_bins), aims, detailed, _put_class_scores)
     return scores
 
 
@@ -244,12 +267,17 @@ def _put_team(scores: Scores, rows: Rows, curve: ReviewCurve, i: int, at: str, d
     accuracy = (n - n_wrong) / n
     scores.note(f"n_reviewed{at}", k)
     scores.note(f"tied_at_cutoff{at}", point.tied_at_cutoff)
-    scores.proportion(f"oc_precision{at}", point.tp, point.tp + point.fp, "nothing is found toxic")
-    scores.proportion(f"oc_recall{at}", point.tp, point.tp + point.fn, "no reference is toxic")
-    scores.f1(f"oc_f1{at}", point.tp, point.fp, point.fn, "nothing is toxic or found toxic")
+    _put_class_scores(scores, at, point.tp, point.fp, point.fn)
     scores.area(f"oc_auprc_interpolated{at}", point.oc_auprc_interpolated, _why_no_auprc(rows), n_positives)
     scores.put(f"random_review_accuracy{at}", accuracy + k / n * (1.0 - accuracy))
     scores.put(f"ideal_review_accuracy{at}", min(1.0, (n - n_wrong + int(k)) / n))
+
+
+def _put_class_scores(scores: Scores, at: str, tp: Any, fp: Any, fn: Any) -> None:
+    """Precision, recall and F1 of the team; ``at`` ends their keys."""
+    scores.proportion(f"oc_precision{at}", tp, tp + fp, "nothing is found toxic")
+    scores.proportion(f"oc_recall{at}", tp, tp + fn, "no reference is toxic")
+    scores.f1(f"oc_f1{at}", tp, fp, fn, "nothing is toxic or found toxic")
 
 
 def _put_model(scores: Scores, rows: Rows, calibration: Curve, n_bins: int) -> None:

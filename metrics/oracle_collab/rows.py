@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .ranking import Curve, Ranks, Sorted, merge_sorted, rank_sorted, sort_values
+from .ranking import Curve, Ranks, Sorted, harmonic_sums, merge_sorted, rank_sorted, sort_values
 
 
 class Rows(NamedTuple):
@@ -190,30 +190,6 @@ def reliability(rows: Rows, n_bins: int = 15) -> Reliability:
 def calibration_curve(rows: Rows) -> Curve:
     """Wrong predictions (the positives here) ranked by uncertainty among the right ones."""
     return rank_sorted(rows.right, rows.wrong).curve()
-
-
-#: Up to here harmonic sums are added up term by term.
-TERM_BY_TERM = 1 << 20
-
-
-def harmonic_sums(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Sums of 1/i over i = start + 1 ... end, of stretches in ascending order without overlap.
-
-    Beyond `TERM_BY_TERM`, H(b) - H(a) = ln(b/a) + 1/2 (1/b - 1/a) - 1/12 (1/b^2 - 1/a^2), exact to 10^-25.
-
-    >>> harmonic_sums(np.array([0, 1, 3]), np.array([1, 3, 3])).tolist()
-    [1.0, 0.8333333333333333, 0.0]
-    """
-    if not len(ends):
-        return np.zeros(0)
-    low, high = np.minimum(starts, TERM_BY_TERM), np.minimum(ends, TERM_BY_TERM)
-    places = np.stack([low, high], axis=1).reshape(-1)
-    terms = np.append(1.0 / np.arange(1, int(high[-1]) + 1), 0.0)
-    sums = np.where(high > low, np.add.reduceat(terms, places)[::2], 0.0)
-    some = np.flatnonzero(ends > TERM_BY_TERM)
-    a, b = np.maximum(starts[some], TERM_BY_TERM).astype(float), ends[some].astype(float)
-    sums[some] += np.log1p((b - a) / a) - (b - a) / (2 * a * b) + (b - a) * (b + a) / (12 * (a * b) ** 2)
-    return sums
 
 
 def risk_coverage_areas(rows: Rows, calibration: Curve) -> tuple[float, float]:

@@ -8,6 +8,8 @@ import evaluate
 import numpy as np
 
 from .base import Metric
+from .errors import CELLS, put_errors
+from .grid import check_resolution, to_grid
 from .inputs import check_choice, check_number, encode_scores, refuse, same_length
 from .intervals import interval_scores
 from .labels import encode_labels
@@ -46,6 +48,8 @@ Args:
         predictions. With scores only, the decision is P(threat) > threshold; with both, predictions are used as given.
     references: the gold labels.
     from_logits: prediction_scores are logits (one column: sigmoid; two: softmax). Rank metrics use them raw.
+    score_resolution: a power of two such as 2**-20: probabilities are put on a grid of this width, which bounds the
+        memory any number of rows needs; <key>_error then says how far a score can be from the exact one.
     threshold: 0.5 (default), strict: a tie goes to non-threat.
     zero_division: 0.0 (default), 1.0 or nan: the value of a precision, recall or F1 with a zero denominator.
     detailed: adds confusion counts, and with scores the best F1 of threat and the threshold that attains it.
@@ -65,19 +69,26 @@ Examples:
 
 
 def encode(
-    references: Any, predictions: Any = None, prediction_scores: Any = None, *, from_logits: bool = False
+    references: Any,
+    predictions: Any = None,
+    prediction_scores: Any = None,
+    *,
+    from_logits: bool = False,
+    score_resolution: float | None = None,
 ) -> dict[str, np.ndarray]:
     """References, and labels or scores or both, as arrays of shape (n,).
 
     Returns:
         ``references`` and ``predictions`` as int8 ids; the scores as float64, called ``logits`` with ``from_logits``
-        (unbounded, P(threat) is their sigmoid), else ``probabilities``.
+        (unbounded, P(threat) is their sigmoid), else ``probabilities``; ``resolution`` of the grid these are on, 0.0
+        if none.
 
     Raises:
         ValueError: for unknown labels, scores that are no probabilities, different lengths, no rows, neither
             predictions nor prediction_scores.
     """
     check_choice("threat_f1", "from_logits", from_logits, (False, True))
+    resolution = check_resolution("threat_f1", score_resolution, from_logits)
     if predictions is None and prediction_scores is None:
         refuse("threat_f1", "predictions", "missing, and prediction_scores too", "one of them or both")
     arrays = {}
@@ -93,7 +104,9 @@ def encode(
         name if name in ("predictions", "references") else "prediction_scores": len(arrays[name]) for name in arrays
     }
     same_length("threat_f1", **lengths)
-    return arrays
+    if resolution and prediction_scores is not None:
+        arrays["probabilities"] = to_grid(arrays["probabilities"], resolution)
+    return arrays | {"resolution": np.array(resolution)}
 
 
 def count(arrays: dict[str, np.ndarray]) -> State:
@@ -105,7 +118,7 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     for kind in ("probabilities", "logits"):
         if kind in arrays:
             rows = {kind: arrays[kind], "references": references}
-    return State(len(references), counts, rows)
+    return State(len(references), counts, rows, float(arrays["resolution"]) if rows else 0.0)
 
 
 def score(state: State, *, threshold: float = 0.5, zero_division: float = 0.0, detailed: bool = False) -> Scores:
@@ -129,12 +142,14 @@ def score(state: State, *, threshold: float = 0.5, zero_division: float = 0.0, d
     if state.rows:
         _put_rank_scores(scores, state)
     if detailed:
-        for name, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
+        for name, (row, column) in CELLS.items():
             scores.note(name, confusion[..., row, column])
         if not decided:
             scores.note("threshold", threshold)
         if state.rows:
             _put_best_f1(scores, state)
+    if state.resolution:
+        put_errors(scores, state, threshold, detailed, _put_label_scores)
     return scores
 
 
@@ -151,6 +166,7 @@ def _at_threshold(state: State, threshold: float) -> np.ndarray:
 
 
 def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
+    """Scores of confusion matrices of shape (..., 2, 2)."""
     for i in (1, 0):
         put_class_scores(scores, confusion, KEYS, i)
     scores.mean("f1_macro", [f"f1_{key}" for key in KEYS])
