@@ -1,0 +1,183 @@
+"""Apache Spark with several worker processes gives the numbers of ``compute``, or the library's own error."""
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from samples import SAMPLES, Row, Sample, assert_same, ids
+
+pytest.importorskip("pyspark", reason="the extra toxeval[spark] is not installed")
+if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    pytest.skip("Spark needs Java", allow_module_level=True)
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning", "ignore:PySpark does not yet")
+pytestmark = [quiet, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """Two worker processes beside the driver."""
+    from pyspark.sql import SparkSession
+
+    before = dict(os.environ)
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def frame(spark: Any, rows: list[Row], partitions: int = 0) -> Any:
+    df = spark.createDataFrame(pa.Table.from_pylist(rows))
+    return df.repartition(partitions) if partitions else df.coalesce(1)
+
+
+def score(df: Any, sample: Sample, **options: Any) -> Any:
+    import toxeval.spark
+
+    return toxeval.spark.score(df, sample.metric, config_name=sample.config, **sample.needed, **options)
+
+
+def some_rows(sample: Sample, n: int) -> list[Row]:
+    """The sample's rows, in some order."""
+    rows = (sample.complete + sample.single) * (1 + n // len(sample.complete + sample.single))
+    return [rows[i] for i in np.random.default_rng(n).permutation(len(rows))[:n]]
+
+
+# --- the numbers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=ids)
+def test_any_metric_in_any_partitions(spark: Any, sample: Sample) -> None:
+    rows = some_rows(sample, 11)
+    wanted = sample.compute(rows, detailed=True)
+    for partitions in (0, 3, 16):  # 16 of 11 rows: some are empty
+        assert_same(score(frame(spark, rows, partitions), sample, detailed=True), wanted)
+
+
+def test_many_rows_with_intervals(spark: Any) -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(100_000).round(4)
+    table = pa.table({"p": p, "label": (rng.random(len(p)) < p).astype(np.int8)})
+    import toxeval.spark
+
+    options: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 20, "targets": {"oc_accuracy": 0.9}}
+    df = spark.createDataFrame(table).repartition(10)
+    found = toxeval.spark.score(df, "oracle_collab", columns={"predictions": "p"}, **options)
+    metric = toxeval.load("oracle_collab")
+    assert_same(found, metric.compute(predictions=p, references=table["label"], **options))
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.metric in ("sold_macro_f1", "oracle_collab")], ids=ids)
+def test_a_result_for_each_value_of_a_column(spark: Any, sample: Sample) -> None:
+    rows = some_rows(sample, 60)
+    languages = ["si", "en", None]
+    marked = [row | {"the.language": languages[i % 3]} for i, row in enumerate(rows)]
+    found = score(frame(spark, marked, 5), sample, by="the.language", detailed=True)
+    assert list(found) == ["en", "si", None]
+    for i, language in enumerate(languages):
+        assert_same(found[language], sample.compute(rows[i::3], detailed=True))
+
+
+def test_by_a_column_that_is_an_input(spark: Any) -> None:
+    import toxeval.spark
+
+    rows = [{"predictions": p, "references": r} for p, r in [("OFF", "OFF"), ("NOT", "OFF"), ("NOT", "NOT")] * 4]
+    found = toxeval.spark.score(frame(spark, rows, 3), "sold_macro_f1", by="references")
+    assert (found["NOT"]["recall_NOT"], found["OFF"]["recall_OFF"]) == (1.0, 0.5)
+
+
+# --- refusals -----------------------------------------------------------------------------------------------------
+
+
+def test_a_bad_row_anywhere_is_the_librarys_error(spark: Any) -> None:
+    import toxeval.spark
+
+    rows = [{"guess": "OFF", "references": "OFF"}] * 99 + [{"guess": "<PAD>", "references": "OFF"}]
+    with pytest.raises(ValueError, match="^sold_macro_f1: predictions .column guess.: unknown label '<PAD>'") as caught:
+        toxeval.spark.score(frame(spark, rows, 4), "sold_macro_f1", columns={"predictions": "guess"})
+    assert str(caught.value).endswith("allowed: NOT, OFF (ids 0 to 1)")
+
+    scores = [{"prediction_scores": 0.5, "references": 1}] * 30 + [{"prediction_scores": None, "references": 1}]
+    with pytest.raises(ValueError, match="^threat_f1: prediction_scores .column prediction_scores.: None; allowed: "):
+        toxeval.spark.score(frame(spark, scores, 2), "threat_f1")
+
+
+def test_what_is_wrong_before_any_row_is_read(spark: Any) -> None:
+    import toxeval.spark
+
+    df = frame(spark, [{"predictions": "OFF", "references": "OFF"}])
+    for options, message in [
+        ({"columns": {"predictions": "nowhere"}}, "columns predictions=nowhere: no such column; allowed: one of the"),
+        ({"by": "language"}, "option by: no column 'language' in the DataFrame; allowed: predictions, references"),
+        ({"detail": True}, "option detail: unknown"),
+        ({"num_process": 2}, "option num_process: unknown"),
+    ]:
+        with pytest.raises(ValueError, match=f"^sold_macro_f1: {message}"):
+            toxeval.spark.score(df, "sold_macro_f1", **options)
+    with pytest.raises(ValueError, match="^sold_macro_f1: references: no such column in the DataFrame; allowed: predi"):
+        toxeval.spark.score(df.select("predictions"), "sold_macro_f1")
+    with pytest.raises(ValueError, match="^sold_macro_f1: predictions: no rows"):
+        toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1")
+    with pytest.raises(ValueError, match="^sold_macro_f1: predictions: no rows"):
+        toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1", by="references")
+
+
+def test_an_error_of_sparks_own_stays_as_it_is(spark: Any) -> None:
+    import toxeval.spark
+
+    df = frame(spark, [{"predictions": "OFF", "references": "OFF"}])
+    broken = df.selectExpr("predictions", "assert_true(references = 'NOT') as references")
+    with pytest.raises(Exception, match="is not true") as caught:
+        toxeval.spark.score(broken, "sold_macro_f1")
+    assert not isinstance(caught.value, ValueError)
+
+
+# --- failures -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("victim", ["Python worker", "executor"])
+def test_a_process_killed_in_mid_job(spark: Any, victim: str, tmp_path: Path) -> None:
+    import toxeval.spark
+
+    marker = str(tmp_path / "killed")
+
+    def once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for i, batch in enumerate(batches):
+            yield batch
+            if i == 0 and batch.num_rows:
+                try:
+                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    continue
+                pid = os.getpid()
+                while victim == "executor" and b"java" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
+                    pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+                os.kill(pid, signal.SIGKILL)
+
+    rng = np.random.default_rng(0)
+    p = rng.random(60_000).round(3)
+    table = pa.table({"prediction_scores": p, "references": (rng.random(len(p)) < p).astype(np.int64)})
+    df = spark.createDataFrame(table).repartition(6)
+    found = toxeval.spark.score(df.mapInArrow(once, df.schema), "threat_f1", detailed=True)
+    assert os.path.exists(marker)
+    columns_ = {name: table[name] for name in table.column_names}
+    assert_same(found, toxeval.load("threat_f1").compute(**columns_, detailed=True))
