@@ -1,8 +1,11 @@
 # Everything runs in its own virtual environment below this folder; nothing is installed elsewhere.
+comma := ,
 PYTHON ?= python3
 VENV ?= .venv
 # The PyTorch the Trainer tests use, as pip takes it. Empty: do without, and those tests are skipped.
 TORCH ?= torch==2.13.0
+# The extras the tests use; tests of those left out are skipped with a reason.
+EXTRAS ?= test,plot,space,browser,spark$(if $(strip $(TORCH)),$(comma)trainer)
 # More requirements for the tests, such as "datasets<4".
 WITH ?=
 PYTEST ?= -n 2
@@ -40,7 +43,7 @@ $(VENV)/installed-for-space: setup.cfg pyproject.toml
 $(VENV)/installed-for-tests: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(if $(strip $(TORCH)),$(VENV)/bin/pip install --quiet "$(TORCH)")
-	$(VENV)/bin/pip install --quiet --editable ".[test$(if $(strip $(TORCH)),$(comma)trainer)]" $(if $(strip $(WITH)),"$(WITH)")
+	$(VENV)/bin/pip install --quiet --editable ".[$(EXTRAS)]" $(if $(strip $(WITH)),"$(WITH)")
 	touch $(VENV)/installed $@
 
 # Ours against what people use today; prints the table and writes benchmarks/results.{md,json}.
@@ -59,8 +62,6 @@ dist-check: $(VENV)/installed
 	    fresh/bin/pip install --quiet $$file && fresh/bin/pip check && \
 	    fresh/bin/python -m toxeval.demo && fresh/bin/toxeval list) || exit 1; rm -r $$folder; \
 	done
-
-comma := ,
 
 clean:
 	rm -rf .venv* build dist *.egg-info
