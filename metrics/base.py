@@ -19,7 +19,7 @@ import evaluate
 import numpy as np
 
 from .inputs import check_choice, refuse
-from .scoring import Scores, State, merge, warn_undefined
+from .scoring import Scores, State, merge, merge_compact, warn_undefined
 from .trainer import batches, begins_evaluation
 
 #: Batches whose counts wait before they are summed: a sum a batch would cost more than counting it.
@@ -167,7 +167,7 @@ class Metric(evaluate.Metric, abc.ABC):
         if not state.rows and len(self._pending) >= MERGE_EVERY:
             self._pending = [merge(self._pending)]  # counts alone: constant memory for any number of batches
         elif self._pending_size >= self._compact_at:
-            self._pending = [merge(self._pending).compact()]  # constant memory for any number of equal rows
+            self._pending = [merge_compact(self._pending)]  # constant memory for any number of equal rows
             self._pending_size = len(next(iter(self._pending[0].rows.values())))
             self._compact_at = max(COMPACT_FROM, 2 * self._pending_size)  # each row is sorted a few times at most
 

@@ -46,20 +46,21 @@ class State:
 
         >>> state = State(3, {}, {"scores": np.array([0.5, 0.1, 0.5]), "references": np.array([1, 0, 1], np.int8)})
         >>> {key: values.tolist() for key, values in state.compact().rows.items()}
-        {'scores': [0.1, 0.5], 'references': [0, 1], 'counts': [1, 2]}
+        {'references': [0, 1], 'scores': [0.1, 0.5], 'counts': [1, 2]}
         """
         if not self.rows:
             return self
         summed = [key for key in self.rows if key == "counts" or key.endswith("_by_cluster")]
-        keys = [key for key in self.rows if key not in summed]
-        order = np.lexsort([self.rows[key] for key in sorted(keys)])
-        rows = {key: self.rows[key][order] for key in keys}
-        changes = [values[1:] != values[:-1] for values in rows.values()]
-        starts = np.flatnonzero(np.append(np.ones(min(1, len(order)), dtype=bool), np.logical_or.reduce(changes)))
-        rows = {key: values[starts] for key, values in rows.items()}
-        rows |= {key: np.add.reduceat(self.rows[key][order], starts, axis=0) for key in summed}
-        if not summed:
-            rows["counts"] = np.diff(np.append(starts, len(order)))
+        keys = sorted(key for key in self.rows if key not in summed)
+        rows = _distinct_by_class(self.rows, keys) if not summed else None
+        if rows is None:
+            order = np.lexsort([self.rows[key] for key in keys])
+            rows = {key: self.rows[key][order] for key in keys}
+            starts = _starts(*rows.values())
+            rows = {key: values[starts] for key, values in rows.items()}
+            rows |= {key: np.add.reduceat(self.rows[key][order], starts, axis=0) for key in summed}
+            if not summed:
+                rows["counts"] = np.diff(np.append(starts, len(order)))
         return State(self.n_rows, self.counts, rows, self.resolution)
 
     def to_bytes(self) -> bytes:
@@ -87,6 +88,32 @@ class State:
                 if slash:
                     parts[kind][name] = arrays[key]
             return cls(int(arrays["n_rows"]), parts["counts"], parts["rows"], float(arrays["resolution"]))
+
+
+def _starts(*columns: np.ndarray) -> np.ndarray:
+    """Where in sorted columns a new combination begins."""
+    changes = np.logical_or.reduce([values[1:] != values[:-1] for values in columns])
+    return np.flatnonzero(np.append(np.ones(min(1, len(columns[0])), dtype=bool), changes))
+
+
+def _distinct_by_class(rows: Mapping[str, np.ndarray], keys: Sequence[str]) -> dict[str, np.ndarray] | None:
+    """Distinct rows of one column of floats and one of ids, in the order of the ids, where these are all the keys:
+    values alone are sorted several times faster than rows."""
+    if len(keys) != 2 or rows[keys[0]].dtype != np.float64 or rows[keys[1]].dtype != np.int8:
+        return None
+    parts: list[tuple[np.ndarray, ...]] = []
+    for i in np.unique(rows[keys[1]]):
+        values = np.sort(rows[keys[0]][rows[keys[1]] == i])
+        starts = _starts(values)
+        parts.append((values[starts], np.full(len(starts), i), np.diff(np.append(starts, len(values)))))
+    return dict(zip([*keys, "counts"], map(np.concatenate, zip(*parts))))
+
+
+def merge_compact(states: Sequence[State]) -> State:
+    """``merge(states).compact()``, and faster where the first is compacted and the others are not."""
+    if len(states) < 3:
+        return merge([state.compact() for state in states]).compact()
+    return merge_compact([states[0], merge(states[1:])])
 
 
 def merge(states: Sequence[State]) -> State:

@@ -16,7 +16,7 @@ import numpy as np
 import toxeval
 from toxeval.columns import Parser, Place, columns_of, find_inputs
 from toxeval.metrics.inputs import refuse
-from toxeval.metrics.scoring import State, merge
+from toxeval.metrics.scoring import State, merge, merge_compact
 from toxeval.tables import BATCH_ROWS, Table
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class _Counting:
                     modules[key].add_batch(**parse({name: part[name].combine_chunks() for name in table.columns}))
                 except ValueError as error:
                     raise ValueError(f"{BEGIN}{self._explain(str(error))}{END}") from None
-        yield from _as_batch({key: merge(counted._pending) for key, counted in modules.items()}, kind)
+        yield from _as_batch({key: merge_compact(counted._pending) for key, counted in modules.items()}, kind)
 
     def _explain(self, message: str) -> str:
         """A metric's message with the column. Rows have no numbers in Spark, so the one of the block goes."""
@@ -233,8 +233,8 @@ def _merging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             several = states.setdefault(key, [])
             several.append(State.from_bytes(state.as_py()))
             if len(several) == FAN_IN:
-                states[key] = [merge(several).compact()]
-    yield from _as_batch({key: merge(several) for key, several in states.items()}, kind)
+                states[key] = [merge_compact(several)]
+    yield from _as_batch({key: merge_compact(several) for key, several in states.items()}, kind)
 
 
 def _as_batch(states: Mapping[Any, State], kind: pa.DataType | None) -> Iterator[pa.RecordBatch]:
@@ -242,6 +242,6 @@ def _as_batch(states: Mapping[Any, State], kind: pa.DataType | None) -> Iterator
     import pyarrow as pa
 
     for key, state in states.items():  # each in a batch of its own: together they may not fit
-        data = pa.array([state.compact().to_bytes()], pa.binary())
+        data = pa.array([state.to_bytes()], pa.binary())
         keys = {} if kind is None else {KEY: pa.array([key], kind)}
         yield pa.RecordBatch.from_pydict({**keys, STATE: data})
