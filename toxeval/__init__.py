@@ -2,7 +2,8 @@
 
 from toxeval.data import DATASETS, load_dataset
 from toxeval.loading import METRICS, load
+from toxeval.metrics.scoring import State, merge
 
-__all__ = ["DATASETS", "METRICS", "__version__", "load", "load_dataset"]
+__all__ = ["DATASETS", "METRICS", "State", "__version__", "load", "load_dataset", "merge"]
 
 __version__ = "0.1.0"
