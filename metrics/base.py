@@ -73,12 +73,37 @@ class Metric(evaluate.Metric, abc.ABC):
         parameters = inspect.signature(self.encode).parameters.values()
         #: input name -> whether it is required
         self._inputs = {p.name: p.default is p.empty for p in parameters if p.kind is not p.KEYWORD_ONLY}
-        #: option name -> default
+        #: option name -> the value in force unless another is given with the rows: fixed here, or else the default
         self._encode_options = _keyword_defaults(self.encode)
         self._score_options = _keyword_defaults(self.score)
         self._interval_options = _keyword_defaults(self.intervals)
         self._check_names(fixed, self._encode_options | self._score_options | self._interval_options, "option")
         self._fixed = fixed
+        values = {"seed": self.seed} | fixed
+        for options in (self._encode_options, self._score_options, self._interval_options):
+            options.update({name: values[name] for name in options if name in values})
+        self._known_with_rows = self._inputs | self._encode_options
+        self._known = self._known_with_rows | self._score_options | self._interval_options
+
+    @property
+    def inputs(self) -> dict[str, bool]:
+        """Input name -> whether it is required."""
+        return dict(self._inputs)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The metric's options: those fixed when it was loaded, and the defaults of the others."""
+        return self._encode_options | self._score_options
+
+    @property
+    def score_options(self) -> dict[str, Any]:
+        """Those of `options` that may also be given when the rows are in."""
+        return dict(self._score_options)
+
+    @property
+    def interval_options(self) -> dict[str, Any]:
+        """The options of confidence intervals, likewise."""
+        return dict(self._interval_options)
 
     def _check_names(self, given: Mapping[str, Any], allowed: Mapping[str, Any], kind: str) -> None:
         for name in given:
@@ -122,24 +147,28 @@ class Metric(evaluate.Metric, abc.ABC):
         >>> metric.score_state(a + b)["f1_macro"]
         1.0
         """
-        given = {"predictions": predictions, "references": references} | kwargs
-        self._check_names(kwargs, self._inputs | self._encode_options, "input")
-        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
-        return self._state(inputs, {k: v for k, v in given.items() if k in self._encode_options})
+        inputs, options = self._split(predictions, references, kwargs, self._known_with_rows, "input")
+        return self.count(self.encoded(**inputs, **options))
 
-    def _state(self, given: dict[str, Any], options: dict[str, Any]) -> State:
+    def encoded(self, **inputs_and_options: Any) -> dict[str, np.ndarray]:
+        """The arrays ``encode`` makes of some rows, with the options that were fixed when the module was loaded."""
         for name, required in self._inputs.items():
-            if required and name not in given:
+            if required and name not in inputs_and_options:
                 refuse(self.name, name, "missing", "one value a row")
-        return self.count(self.encode(**given, **self._chosen(options)))
+        return self.encode(**self._encode_options | inputs_and_options)
 
-    def _chosen(self, options: dict[str, Any]) -> dict[str, Any]:
-        """All options of ``encode``: those given, else those fixed at load, else the defaults."""
-        return self._encode_options | {k: v for k, v in self._fixed.items() if k in self._encode_options} | options
+    def _split(
+        self, predictions: Any, references: Any, others: dict[str, Any], known: Mapping[str, Any], kind: str
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The inputs that were given (None is none), and the options. ``kind`` is what a name not known is called."""
+        self._check_names(others, known, kind)
+        given = {"predictions": predictions, "references": references, **others}
+        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
+        return inputs, {k: v for k, v in others.items() if k not in self._inputs}
 
     def _count_rows(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[State, set[str], dict[str, Any]]:
         """The state of one batch; touches nothing of the instance, so that a refused batch leaves nothing behind."""
-        chosen = self._chosen(options)
+        chosen = self._encode_options | options
         if self._pending_inputs is not None and self._pending_inputs != set(given):
             found = f"{_names(given)} here and {_names(self._pending_inputs)} in the batches before"
             refuse(self.name, "inputs", found, "the same inputs in every batch")
@@ -147,7 +176,7 @@ class Metric(evaluate.Metric, abc.ABC):
             changed = [k for k in chosen if chosen[k] != self._pending_options[k]][0]
             found = f"{chosen[changed]!r} here and {self._pending_options[changed]!r} in the batches before"
             refuse(self.name, f"option {changed}", found, "the same value for every batch")
-        return self._state(given, options), set(given), chosen
+        return self.count(self.encoded(**given, **options)), set(given), chosen
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of rows; nothing is kept of a batch that is refused.
@@ -156,10 +185,7 @@ class Metric(evaluate.Metric, abc.ABC):
             predictions, references, and the metric's other inputs: as in ``compute``.
             **kwargs: the other inputs, and the options that must be known when rows come in.
         """
-        given = {"predictions": predictions, "references": references} | kwargs
-        self._check_names(kwargs, self._inputs | self._encode_options, "input")
-        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
-        options = {k: v for k, v in given.items() if k in self._encode_options}
+        inputs, options = self._split(predictions, references, kwargs, self._known_with_rows, "input")
         state, names, chosen = self._count_rows(inputs, options)
         self._pending.append(state)
         self._pending_inputs, self._pending_options = names, chosen
@@ -185,6 +211,10 @@ class Metric(evaluate.Metric, abc.ABC):
         """How many rows were added and not yet scored."""
         return sum(state.n_rows for state in self._pending)
 
+    def added_state(self) -> State:
+        """The state of the rows that were added and not yet scored."""
+        return merge(self._pending) if self._pending else State(0)
+
     # Scores out.
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
@@ -201,12 +231,8 @@ class Metric(evaluate.Metric, abc.ABC):
             ValueError: if an input is bad (the message says which, the row, what was found and what is allowed), an
                 option is unknown or out of range, or there is no row at all. Rows added before stay.
         """
-        given = {"predictions": predictions, "references": references} | kwargs
-        inputs = {k: v for k, v in given.items() if v is not None and k in self._inputs}
-        known = self._inputs | self._encode_options | self._score_options | self._interval_options
-        self._check_names(kwargs, known, "option")
-        encode_options = {k: v for k, v in kwargs.items() if k in self._encode_options}
-        options = {k: v for k, v in kwargs.items() if k in self._score_options | self._interval_options}
+        inputs, options = self._split(predictions, references, kwargs, self._known, "option")
+        encode_options = {k: options.pop(k) for k in self._encode_options if k in options}
 
         states = self._pending
         if inputs:
@@ -247,9 +273,8 @@ class Metric(evaluate.Metric, abc.ABC):
 
     def _score_states(self, states: list[State], given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """The result, and which scores are undefined."""
-        score_options = {k: v for k, v in (self._fixed | given).items() if k in self._score_options}
-        fixed = self._interval_options | {"seed": self.seed} | self._fixed
-        interval_options = {k: v for k, v in (fixed | given).items() if k in self._interval_options}
+        score_options = self._score_options | {k: v for k, v in given.items() if k in self._score_options}
+        interval_options = self._interval_options | {k: v for k, v in given.items() if k in self._interval_options}
         if not any(state.n_rows for state in states):
             refuse(self.name, "predictions", "no rows", "at least one row, here or through add or add_batch")
         state = merge(states)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import toxeval
 from toxeval.data import load_dataset
 from toxeval.files import open_table
 from toxeval.metrics.inputs import refuse
-from toxeval.metrics.scoring import State, merge
+from toxeval.metrics.scoring import State
 from toxeval.pairing import Batch, paired
 from toxeval.runs import Summary, aggregate
 from toxeval.signature import Result, combined, default_options, differences, digest, full_options
@@ -91,13 +91,10 @@ def score(job: Job, progress: Progress | None = None) -> Result:
         if lengths[0] != lengths[-1]:
             found = f"{lengths[0]} rows in {job.predictions[0]} and {lengths[-1]} in {path}"
             refuse(job.metric, "predictions", found, "the same rows in every run")
-    result = Result(
-        metric=job.metric,
-        config=job.config,
-        options=full_options(job.metric, job.config, job.options, inputs),
-        detailed=job.wants_details(),
+    result = result_of(
+        job,
+        inputs,
         confidence=confidence_of(module, job),
-        dataset=job.dataset,
         n_rows=lengths[0],
         digest=combined(sorted(digests)),
         scores=results[0],
@@ -108,6 +105,23 @@ def score(job: Job, progress: Progress | None = None) -> Result:
     return replace(result, scores=summary.mean, runs=summary.runs, spread=spread_of(summary))
 
 
+def result_of(
+    job: Job, inputs: Collection[str], *, confidence: dict[str, Any], n_rows: int, digest: str, scores: dict[str, Any]
+) -> Result:
+    """What was found, with what the job says of it; ``inputs`` are the names of those that were there."""
+    return Result(
+        metric=job.metric,
+        config=job.config,
+        options=full_options(job.metric, job.config, job.options, inputs),
+        detailed=job.wants_details(),
+        confidence=confidence,
+        dataset=job.dataset,
+        n_rows=n_rows,
+        digest=digest,
+        scores=scores,
+    )
+
+
 def spread_of(summary: Summary) -> dict[str, dict[str, float]]:
     """Key -> std, min and max over runs."""
     return {key: {"std": summary.std[key], "min": summary.min[key], "max": summary.max[key]} for key in summary.mean}
@@ -115,10 +129,7 @@ def spread_of(summary: Summary) -> dict[str, dict[str, float]]:
 
 def confidence_of(module: Metric, job: Job) -> dict[str, Any]:
     """How the intervals were made: every option of them."""
-    if not job.confidence:
-        return {}
-    usual = module._interval_options
-    return {**usual, **{key: value for key, value in job.options.items() if key in usual}, **job.confidence}
+    return {**module.interval_options, **job.confidence} if job.confidence else {}
 
 
 def accumulate(
@@ -140,7 +151,7 @@ def accumulate(
             raise ValueError(batch.explain(str(error))) from None
     if not inputs:
         refuse(job.metric, "predictions", f"no rows in {predictions.name}", "at least one row")
-    return merge(module._pending), inputs
+    return module.added_state(), inputs
 
 
 def batches(

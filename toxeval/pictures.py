@@ -40,7 +40,7 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
             scores[name] = module.compute(confidence_level=0.95) or {}
     if len(states) > 1 and job.metric not in TOGETHER:
         refuse(job.metric, "predictions", f"{len(states)} files", "one file a picture of confusion matrices")
-    options = {**module._score_options, **job.options}
+    options = module.score_options
     drawers: dict[str, Callable[[], Any]] = {
         "conda_joint": lambda: _conda(states[names[0]]),
         "oracle_collab": lambda: _oracle(states, options),

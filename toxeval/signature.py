@@ -141,8 +141,7 @@ def read_result(path: str) -> tuple[Result, str]:
 
 def default_options(metric: str, config: str) -> dict[str, Any]:
     """Every option of a metric that changes its numbers, with the default."""
-    module = toxeval.load(metric, config)
-    options = module._encode_options | module._score_options
+    options = toxeval.load(metric, config).options
     return {key: _like(value, value) for key, value in options.items() if key not in SHOWN_ONLY}
 
 

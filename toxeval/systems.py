@@ -140,7 +140,6 @@ def run_systems(
         refuse(module, "ids", "of some rows only", "ids of the references and of every system, or none at all")
     shared = {} if references is None else _inputs(metric, references, "references")
     arrays = []
-    encode_options = {k: v for k, v in metric._fixed.items() if k in metric._encode_options}
     for i, (name, system) in enumerate(zip(names, systems)):
         own = _inputs(metric, system, "predictions")
         if own_ids is not None:
@@ -151,17 +150,16 @@ def run_systems(
             if n != m:
                 raise ValueError(f"{module}: {name}: {n} rows, {m} in the {where}")
         try:
-            arrays.append(metric.encode(**own, **shared, **encode_options))
+            arrays.append(metric.encoded(**own, **shared))
         except (ValueError, TypeError) as error:
             raise ValueError(f"{module}: {name}: {str(error).removeprefix(f'{module}: ')}") from None
-    options = {k: v for k, v in metric._fixed.items() if k in metric._score_options}
-    return _systems(metric, arrays, options)
+    return _systems(metric, arrays, metric.score_options)
 
 
 def _systems(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any]) -> Systems:
     states = [metric.count(system) for system in arrays]
     scores = [metric.score(state, **options) for state in states]
-    if "cluster" in metric._inputs:  # rows of several lengths: each is a unit, if there are no clusters
+    if "cluster" in metric.inputs:  # rows of several lengths: each is a unit, if there are no clusters
         if "cluster" not in arrays[0]:
             arrays = [system | {"cluster": np.arange(states[0].n_rows)} for system in arrays]
             states = [metric.count(system) for system in arrays]
@@ -195,7 +193,7 @@ def _distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarra
 
 def _inputs(metric: Metric, given: Any, alone: str) -> dict[str, Any]:
     """``given`` as inputs by name: a dict of inputs as it is, anything else is the input ``alone``."""
-    if isinstance(given, Mapping) and set(given) <= set(metric._inputs):
+    if isinstance(given, Mapping) and set(given) <= set(metric.inputs):
         return {name: values for name, values in given.items() if values is not None}
     return {alone: given}
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from toxeval.files import open_table
-from toxeval.jobs import Job, Progress, batches, confidence_of, references_of, spread_of
+from toxeval.jobs import Job, Progress, batches, confidence_of, references_of, result_of, spread_of
 from toxeval.metrics.base import Metric
 from toxeval.metrics.inputs import refuse
 from toxeval.pairing import join, take
 from toxeval.report import number
 from toxeval.runs import Comparison, compare, summarise
-from toxeval.signature import Result, combined, digest, full_options, plain
+from toxeval.signature import Result, combined, digest, plain
 
 #: Inputs that all systems share.
 SHARED = ("references", "categories", "cluster")
@@ -37,6 +37,11 @@ class Rows:
     shared: dict[str, Any]
     digests: list[str]
     n_rows: int
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of all inputs."""
+        return [*self.own[0], *self.shared]
 
 
 def read_together(module: Metric, job: Job, progress: Progress | None = None) -> Rows:
@@ -90,9 +95,8 @@ def _order(systems: Sequence[Mapping[str, np.ndarray]], n: int) -> np.ndarray:
 
 
 def _encode(module: Metric, inputs: Mapping[str, Any], path: str) -> dict[str, np.ndarray]:
-    options = module._encode_options | {k: v for k, v in module._fixed.items() if k in module._encode_options}
     try:
-        arrays: dict[str, np.ndarray] = module.encode(**inputs, **options)
+        arrays: dict[str, np.ndarray] = module.encoded(**inputs)
         return arrays
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -120,19 +124,16 @@ def score_runs(job: Job, progress: Progress | None = None) -> Result:
     scores = dict(summary.mean)
     for key in summary.low:
         scores |= {f"{key}_low": summary.low[key], f"{key}_high": summary.high[key]}
-    return Result(
-        metric=job.metric,
-        config=job.config,
-        options=full_options(job.metric, job.config, job.options, [*rows.own[0], *rows.shared]),
-        detailed=job.wants_details(),
+    result = result_of(
+        job,
+        rows.inputs,
         confidence=intervals,
-        dataset=job.dataset,
         n_rows=rows.n_rows,
         digest=combined(sorted(rows.digests)),
         scores=scores,
-        runs=[summary.runs[runs.index(i)] for i in range(len(runs))],
-        spread=spread_of(summary),
     )
+    in_order = [summary.runs[runs.index(i)] for i in range(len(runs))]
+    return replace(result, runs=in_order, spread=spread_of(summary))
 
 
 # --- comparison ---------------------------------------------------------------------------------------------------
@@ -197,13 +198,10 @@ def contest(job: Job, keys: Sequence[str], progress: Progress | None = None) -> 
     comparisons = [
         compare(module, own, rows.own[0], rows.shared, keys=list(keys) or None, **intervals) for own in rows.own[1:]
     ]
-    result = Result(
-        metric=job.metric,
-        config=job.config,
-        options=full_options(job.metric, job.config, job.options, [*rows.own[0], *rows.shared]),
-        detailed=False,
+    result = result_of(
+        job,
+        rows.inputs,
         confidence=intervals,
-        dataset=job.dataset,
         n_rows=rows.n_rows,
         digest=combined(rows.digests),
         scores={key: each.score_b for key, each in comparisons[0].items()},

@@ -99,8 +99,7 @@ def list_() -> None:
         module = load(metric, config)
         click.secho(metric if config == "default" else f"{metric} --config {config}", bold=True)
         wanted = [f"{name} ({kind})" for name, kind in kinds(metric, config).items()]
-        options = module._encode_options | module._score_options
-        shown = [f"{key}={json.dumps(value)}" for key, value in options.items() if key != "detailed"]
+        shown = [f"{key}={json.dumps(value)}" for key, value in module.options.items() if key != "detailed"]
         for what, values in (("inputs", wanted), ("options", shown), ("main score", [module.headline])):
             lead = f"  {what}: "
             indent = " " * len(lead)

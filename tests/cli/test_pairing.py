@@ -51,7 +51,7 @@ CONFIGS = [(metric, config) for metric in toxeval.METRICS for config in metric_c
 
 @pytest.mark.parametrize(("metric", "config"), CONFIGS)
 def test_the_inputs_are_the_modules_own(metric: str, config: str) -> None:
-    assert set(kinds(metric, config)) == set(toxeval.load(metric, config)._inputs)
+    assert set(kinds(metric, config)) == set(toxeval.load(metric, config).inputs)
 
 
 def test_kinds_of_inputs_are_read_off_the_features() -> None:
