@@ -91,7 +91,7 @@ def roc_auc_error(cells: Cells) -> float:
     negatives in every interval, or all below.
     """
     n_pairs = float(cells.positives.sum()) * float(cells.negatives.sum())
-    unknown = float((cells.positives * cells.negatives)[cells.within].sum())
+    unknown = float((cells.positives * cells.negatives.astype(np.float64))[cells.within].sum())
     return unknown / (2.0 * n_pairs) if n_pairs else math.nan
 
 

@@ -83,8 +83,8 @@ def check_choice(module: str, option: str, value: Any, choices: Sequence[Any]) -
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a real number: Python's or NumPy's, but no bool."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    """Whether ``value`` is a real number: Python's or NumPy's, but no bool and no span of time."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def describe(value: Any, labels: Sequence[str] = ()) -> str:
@@ -94,7 +94,8 @@ def describe(value: Any, labels: Sequence[str] = ()) -> str:
     ("'UNK'", 'a text of 25 characters', 'None')
     """
     if isinstance(value, str):
-        label_like = len(value) <= 20 and not any(map(str.isspace, value)) and value.isprintable()
+        # twenty characters without a space are a word here, and a sentence in Chinese or Thai
+        label_like = len(value) <= 20 and value.isascii() and value.isprintable() and " " not in value
         if label_like or (len(value) <= 40 and difflib.get_close_matches(value, labels, n=1, cutoff=0.8)):
             return repr(value)
         return f"a text of {len(value)} characters"
@@ -118,9 +119,11 @@ def materialise(module: str, name: str, values: Any) -> Any:
     if isinstance(values, (list, np.ndarray)):
         if isinstance(values, np.ndarray) and values.ndim == 0:
             refuse(module, name, "a single number", "one value a row")
-        return values
+        return _unmasked(module, name, values) if isinstance(values, np.ma.MaskedArray) else values
     if isinstance(values, tuple):
         return list(values)
+    if isinstance(values, range):
+        return np.arange(values.start, values.stop, values.step)
     if values is None:
         refuse(module, name, "missing", "one value a row")
     library = type(values).__module__.partition(".")[0]
@@ -129,7 +132,7 @@ def materialise(module: str, name: str, values: Any) -> Any:
     if library == "pyarrow":
         return from_arrow(module, name, values)
     if hasattr(values, "detach"):
-        return _from_torch(values)
+        return _from_torch(module, name, values)
     if hasattr(values, "to_numpy"):  # pandas and polars: by position, whatever the index
         return values.to_numpy()
     if hasattr(values, "__array__"):
@@ -137,12 +140,26 @@ def materialise(module: str, name: str, values: Any) -> Any:
     refuse(module, name, describe(values), "a list, an array or a column with one value a row")
 
 
-def _from_torch(tensor: Any) -> np.ndarray:
-    tensor = tensor.detach().cpu()
-    if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no bfloat16; float32 holds each of its values
-        tensor = tensor.float()
-    array: np.ndarray = tensor.numpy()
+def _unmasked(module: str, name: str, values: np.ma.MaskedArray) -> np.ndarray:
+    """A masked array's values; what lies under a mask is none."""
+    mask = np.ma.getmaskarray(values)
+    if mask.any():
+        refuse(module, f"{name}[{int(np.argwhere(mask)[0][0])}]", "a masked value", "a value in every row")
+    return np.asarray(values)
+
+
+def _from_torch(module: str, name: str, tensor: Any) -> np.ndarray:
+    try:
+        tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+        # NumPy has no bfloat16; float32 holds each of its values
+        array: np.ndarray = (tensor.float() if _torch_type(tensor) == "torch.bfloat16" else tensor).numpy()
+    except (TypeError, RuntimeError):  # sparse, nested, quantised, without data, or of a type NumPy hasn't
+        refuse(module, name, f"a tensor of {tensor.dtype} that NumPy can't hold", "a dense tensor of numbers")
     return array
+
+
+def _torch_type(values: Any) -> str:
+    return str(getattr(values, "dtype", ""))
 
 
 def from_arrow(module: str, name: str, values: Any) -> Any:
@@ -181,8 +198,13 @@ def encode_floats(module: str, name: str, values: Any) -> np.ndarray:
         array = array[:, 0]
     if array.ndim != 1:
         refuse(module, name, f"an array of shape {array.shape}", "one number a row")
-    floats = array.astype(np.float64, copy=False)
+    floats = array.astype(np.float64)  # a copy: states are kept, and buffers are filled again
     _check_finite(module, name, floats)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        for row in np.flatnonzero(np.abs(floats) >= 2.0**53).tolist():
+            if int(floats[row]) != int(array[row]):
+                hint = "beyond 2^53 float64 hasn't every whole number, and different ones would be tied"
+                refuse(module, f"{name}[{row}]", str(array[row]), "numbers that float64 can hold", hint)
     return floats
 
 
@@ -203,11 +225,17 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
     """
     array = _as_numbers(module, name, values)
     if array.ndim == 2 and array.shape[1] == 2:
-        half = array.dtype.itemsize == 2
+        first = values[0] if isinstance(values, (list, tuple)) else values
+        half = array.dtype.itemsize == 2 or _torch_type(first) in ("torch.float16", "torch.bfloat16")
         columns = array.astype(np.float64, copy=False)
         _check_finite(module, name, columns)
         if from_logits:
-            return columns[:, 1] - columns[:, 0]
+            with np.errstate(over="ignore"):
+                logits: np.ndarray = columns[:, 1] - columns[:, 0]
+            if not np.isfinite(logits).all():
+                row = int(np.argmin(np.isfinite(logits)))
+                refuse(module, f"{name}[{row}]", "logits whose difference is no float64", "logits below 1e308")
+            return logits
         _check_unit(module, name, columns)
         sums = columns.sum(axis=1)
         wrong = np.abs(sums - 1.0) > (HALF_PRECISION_TOLERANCE if half else COLUMN_SUM_TOLERANCE)
@@ -215,7 +243,7 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
             row = int(np.argmax(wrong))
             hint = "two columns are P(negative) and P(positive); for logits pass from_logits=True"
             refuse(module, f"{name}[{row}]", f"row {row} sums to {sums[row]:.6g}", "two columns that sum to 1", hint)
-        return np.ascontiguousarray(columns[:, 1])
+        return columns[:, 1].copy()
     if array.ndim == 2 and array.shape[1] != 1 or array.ndim > 2:
         allowed = "one score a row, or two columns (negative, positive)"
         refuse(module, name, f"an array of shape {array.shape}", allowed)
@@ -232,10 +260,13 @@ def _as_numbers(module: str, name: str, values: Any) -> np.ndarray:
     if isinstance(rows, np.ndarray) and rows.dtype == object:
         rows = rows.tolist()
     if isinstance(rows, list) and rows and hasattr(rows[0], "detach"):  # a list of tensors
-        rows = [row.detach().cpu().tolist() if hasattr(row, "detach") else row for row in rows]
+        rows = [
+            _from_torch(module, f"{name}[{i}]", row).tolist() if hasattr(row, "detach") else row
+            for i, row in enumerate(rows)
+        ]
     try:
         array = np.asarray(rows)
-    except ValueError:  # rows of different lengths
+    except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or no numbers at all
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "iuf" or len(rows) == 0:
         return array.astype(np.float64) if array.dtype.kind == "O" else array
@@ -244,6 +275,8 @@ def _as_numbers(module: str, name: str, values: Any) -> np.ndarray:
         for part in parts:
             if not is_number(part):
                 refuse(module, f"{name}[{row}]", describe(part), "finite numbers")
+            if abs(part) >= 2**63 and isinstance(part, int):
+                refuse(module, f"{name}[{row}]", "a whole number of more than 64 bits", "numbers that float64 can hold")
     refuse(module, name, "rows of different lengths", "one number a row, or two in every row")
 
 
@@ -282,7 +315,7 @@ def encode_ids(module: str, name: str, values: Any) -> np.ndarray:
     if isinstance(rows, np.ndarray):
         if rows.ndim != 1:
             refuse(module, name, f"an array of shape {rows.shape}", "one id a row")
-        if rows.dtype.kind in "iu":
+        if rows.dtype.kind == "i" or rows.dtype.kind == "u" and rows.dtype.itemsize < 8:
             return rows.astype(np.int64, copy=False)
         if rows.dtype.kind == "U":
             return rows
@@ -292,7 +325,12 @@ def encode_ids(module: str, name: str, values: Any) -> np.ndarray:
         if not issubclass(kind, str if texts else (int, np.integer)) or kind is bool:
             row = next(row for row, value in enumerate(rows) if type(value) is kind)
             refuse(module, f"{name}[{row}]", describe(rows[row]), "ids: whole numbers or texts, one kind for all rows")
-    return np.array(rows, dtype=np.str_ if texts else np.int64)
+    try:
+        return np.array(rows, dtype=np.str_ if texts else np.int64)
+    except OverflowError:
+        row = next(row for row, value in enumerate(rows) if not -(2**63) <= value < 2**63)
+        hint = "give longer ones as texts"
+        refuse(module, f"{name}[{row}]", "a whole number of more than 64 bits", "64 bits, signed", hint)
 
 
 def columns_of(module: str, name: str, values: Any, fields: Iterable[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ Interval = tuple[Any, Any]
 
 def normal_quantile(level: float) -> float:
     """z such that a standard normal variable is in [-z, z] with probability ``level``."""
-    return NormalDist().inv_cdf(0.5 + level / 2)
+    return -NormalDist().inv_cdf((1.0 - level) / 2)  # 1 - level is exact where 0.5 + level / 2 would round to 1
 
 
 def wilson(successes: Any, trials: Any, level: float) -> Interval:

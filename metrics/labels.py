@@ -91,7 +91,7 @@ def allowed_labels(labels: Sequence[str]) -> str:
 def _ids_from_numbers(source: _Input, rows: np.ndarray) -> np.ndarray:
     kind, n_labels = rows.dtype.kind, len(source.labels)
     if kind == "b" and n_labels == 2:
-        return rows.view(np.int8)
+        return rows.astype(np.int8)  # a copy: states are kept, and buffers are filled again
     if kind not in "iuf":
         refuse(source.module, source.name + source.field, f"an array of {rows.dtype}", allowed_labels(source.labels))
     if not _within(rows, n_labels):
@@ -152,7 +152,9 @@ def _ids_from_list(source: _Input, rows: list[Any], where: Callable[[int], str],
     try:
         ids = np.frombuffer(bytearray(map(table.__getitem__, rows)), dtype=np.int8)  # twice as fast as np.fromiter
     except (KeyError, TypeError):
-        plain = [row.item() if getattr(row, "ndim", None) == 0 else row for row in rows]  # 0-d tensors and arrays
+        masked = np.ma.masked
+        # 0-d tensors and arrays as numbers
+        plain = [None if row is masked else row.item() if getattr(row, "ndim", None) == 0 else row for row in rows]
         if any(a is not b for a, b in zip(plain, rows)) and all(not hasattr(row, "ndim") for row in plain):
             return _ids_from_list(source, plain, where, padding)
         for row, value in enumerate(plain):
@@ -168,7 +170,8 @@ def _ids_from_list(source: _Input, rows: list[Any], where: Callable[[int], str],
 def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn:
     module, labels, what, hint = source.module, source.labels, source.what, ""
     allowed = source.allowed or allowed_labels(labels)
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):  # of pandas; NA has no truth value
         refuse(module, where, f"missing {what} ({value})", allowed, source.hints.get(None, ""))
     if hasattr(value, "__len__") and not isinstance(value, str):
         hint = "one value a row is wanted: for logits or one column a class, take the argmax first"
@@ -183,7 +186,7 @@ def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn
         hint = f"probabilities and other scores go to {source.scores_input}, where the threshold applies"
     elif is_number(value) and value % 1 != 0:
         hint = "a score is no label: turn scores into labels first"
-    elif value == IGNORE and not isinstance(value, str):
+    elif is_number(value) and value == IGNORE:
         hint = "-100 marks positions to leave out, and only in the references of token sequences"
     elif isinstance(value, str) and value.strip() in labels:
         hint = f"did you mean {value.strip()!r}? White space is not stripped"
@@ -284,6 +287,8 @@ def _flatten_arrow(source: _Input, rows: Any) -> tuple[Any, np.ndarray]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if str(rows.type).startswith(("list_view", "large_list_view")):
+        return _flatten_list(source, rows.to_pylist())
     if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type) or pa.types.is_fixed_size_list(rows.type)):
         found = f"an Arrow column of {rows.type}"
         refuse(source.module, source.name + source.field, found, f"a list of {source.what}s in every row")

@@ -103,7 +103,10 @@ class Curve(NamedTuple):
 
     def inversions(self) -> Any:
         """Twice the number of (positive, negative) pairs in the wrong order, tied pairs counting once."""
-        return (self.weight * (self.fp + self.fp_above)).sum()
+        at_least = self.fp + self.fp_above
+        if at_least.dtype.kind == "i" and self.n_positives * self.n_negatives >= 1 << 60:
+            at_least = at_least.astype(object)  # Python's integers, for billions of rows
+        return (self.weight * at_least).sum()
 
     def roc_auc(self) -> float:
         """Area under the ROC curve, 1 - D / (P N), D the pairs in the wrong order, ties half; nan with one class."""
@@ -296,7 +299,7 @@ def table_roc_auc(table: np.ndarray) -> Any:
     """
     negatives, positives = table[..., 0, :], table[..., 1, :]
     below = np.cumsum(negatives, axis=-1) - negatives / 2
-    pairs = negatives.sum(axis=-1) * positives.sum(axis=-1)
+    pairs = negatives.sum(axis=-1) * positives.sum(axis=-1, dtype=np.float64)  # int64 is too small for billions of rows
     return ratio((positives * below).sum(axis=-1), pairs, math.nan)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import warnings
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -77,9 +78,13 @@ class State:
         """The state that `to_bytes` wrote.
 
         Raises:
-            ValueError: if the layout is of another version.
+            ValueError: if the layout is of another version, or these are other bytes.
         """
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        try:
+            loaded = np.load(io.BytesIO(data), allow_pickle=False)
+        except (ValueError, EOFError, zipfile.BadZipFile):
+            raise ValueError(f"{len(data)} bytes that are no whole state of to_bytes") from None
+        with loaded as arrays:
             if int(arrays["format"]) != STATE_FORMAT:
                 raise ValueError(f"state of format {int(arrays['format'])}; this version reads format {STATE_FORMAT}")
             parts: dict[str, dict[str, np.ndarray]] = {"counts": {}, "rows": {}}
@@ -240,7 +245,7 @@ class Scores:
     """
 
     def __init__(self, zero_division: float = float("nan")) -> None:
-        self.zero_division = zero_division
+        self.zero_division = float(zero_division)
         self.values: dict[str, Any] = {}
         self.undefined: dict[str, str] = {}
         self.proportions: dict[str, tuple[Any, Any]] = {}

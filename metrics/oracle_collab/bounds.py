@@ -254,7 +254,7 @@ def risk_coverage_bounds(groups: Groups) -> tuple[Interval, float]:
     last = before * harmonic_sums(start, end) + wrong - (end - wrong) * harmonic_sums(end - wrong, end)
     within = groups.unsure.within
     low, high = (float(np.where(within, part, tied).sum()) / n for part in (last, first))
-    return (low, high), float((right * wrong)[within].sum()) / (2.0 * n**2)
+    return (low, high), float((right * wrong.astype(np.float64))[within].sum()) / (2.0 * n**2)
 
 
 def _reaches(bound: float, aim: float) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ranking import merge_sorted, sort_classes, table_average_precision, table_roc_auc
+from .ranking import harmonic_sums, merge_sorted, sort_classes, table_average_precision, table_roc_auc
 from .resampling import Draws
 from .scoring import ratio
 
@@ -226,7 +226,7 @@ def _team_areas(groups: Groups, counts: np.ndarray, share: np.ndarray, interpola
     inversions = (positives * (fp - negatives / 2)).sum(axis=-1)
     precision = ratio(tp, tp + fp, 0.0)
     areas = {
-        "oc_auroc": 1.0 - ratio(inversions, n_negatives * n_positives, math.nan),
+        "oc_auroc": 1.0 - ratio(inversions, n_negatives * n_positives.astype(np.float64), math.nan),
         "oc_auprc": ratio(head + (positives * precision).sum(axis=-1), n_positives, math.nan),
     }
     if interpolated:
@@ -254,9 +254,8 @@ def _risk_coverage_areas(unsure: np.ndarray, calibration_auroc: np.ndarray, n: i
     wrong, size = unsure[:, 1], unsure.sum(axis=1)
     ends = size.cumsum(axis=-1)
     starts, before = ends - size, wrong.cumsum(axis=-1) - wrong
-    harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, n + 1)))
     rate = ratio(wrong, size, 0.0)
-    aurc = ((before - starts * rate) * (harmonic[ends] - harmonic[starts]) + rate * size).sum(axis=-1) / n
+    aurc = ((before - starts * rate) * harmonic_sums(starts, ends) + rate * size).sum(axis=-1) / n
     error = wrong.sum(axis=-1) / n
     return aurc, error**2 / 2 + (1.0 - np.nan_to_num(calibration_auroc, nan=1.0)) * error * (1.0 - error)
 

@@ -31,6 +31,8 @@ LABELS = ("non-toxic", "toxic")
 STRATEGIES = ("uncertainty", "toxicity")
 #: The reviewed fractions of the paper's tables.
 FRACTIONS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+#: More bins than anybody draws, and few enough for the memory that intervals need.
+MAX_BINS = 1000
 #: What `targets` may name: the quantities that never fall as more is reviewed.
 TARGETS = ("oc_accuracy", "oc_precision", "oc_recall", "oc_auroc")
 
@@ -186,8 +188,8 @@ def score(
     check_choice("oracle_collab", "review_strategy", strategy, STRATEGIES)
     fractions = _check_fractions(review_fractions)
     threshold = check_number("oracle_collab", "threshold", threshold, 0.0, 1.0)
-    if not is_number(n_bins) or not n_bins >= 1 or n_bins % 1:  # nan and inf too
-        refuse("oracle_collab", "option n_bins", describe(n_bins), "a whole number from 1 up")
+    if not is_number(n_bins) or not 1 <= n_bins <= MAX_BINS or n_bins % 1:  # nan and inf too
+        refuse("oracle_collab", "option n_bins", describe(n_bins), f"a whole number from 1 to {MAX_BINS}")
     aims = _check_targets(targets)
     check_choice("oracle_collab", "zero_division", zero_division, (0.0, 1.0, float("nan")))
     check_choice("oracle_collab", "detailed", detailed, (False, True))
@@ -231,9 +233,11 @@ def score(
 
 
 def _check_fractions(fractions: Any) -> list[float]:
-    if isinstance(fractions, str) or not isinstance(fractions, (Sequence, np.ndarray)):
+    several = isinstance(fractions, (Sequence, np.ndarray)) and not isinstance(fractions, (str, bytes))
+    if not several or isinstance(fractions, np.ndarray) and fractions.ndim == 0:
         refuse("oracle_collab", "option review_fractions", describe(fractions), "a list of numbers from 0 to 1")
-    return [check_number("oracle_collab", f"review_fractions[{i}]", f, 0.0, 1.0) for i, f in enumerate(fractions)]
+    # + 0.0 makes 0.0 of -0.0, for the keys
+    return [check_number("oracle_collab", f"review_fractions[{i}]", f, 0.0, 1.0) + 0.0 for i, f in enumerate(fractions)]
 
 
 def _check_targets(targets: Any) -> dict[str, float]:

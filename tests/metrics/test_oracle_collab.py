@@ -440,7 +440,7 @@ def test_zero_division_is_for_precision_recall_and_f1(zero_division: float) -> N
         ({"review_fractions": 0.1}, r"option review_fractions: 0\.1; allowed: a list"),
         ({"review_fractions": "0.1"}, r"option review_fractions: '0\.1'; allowed: a list"),
         ({"threshold": -0.1}, r"option threshold: -0\.1; allowed"),
-        ({"n_bins": 0}, r"option n_bins: 0; allowed: a whole number from 1 up"),
+        ({"n_bins": 0}, r"option n_bins: 0; allowed: a whole number from 1 to 1000"),
         ({"n_bins": 2.5}, r"option n_bins: 2\.5"),
         ({"targets": {"accuracy": 0.9}}, r"option targets: 'accuracy'; allowed: 'oc_accuracy'"),
         ({"targets": {"oc_recall": 1.5}}, r"option targets\['oc_recall'\]: 1\.5; allowed: a number from 0\.0 to 1\.0"),
