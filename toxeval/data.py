@@ -73,7 +73,7 @@ def load_dataset(
 def builder_class(name: str) -> type[Any]:
     """The builder class of a dataset."""
     if name not in BUILDERS:
-        raise ValueError(f"toxeval: unknown dataset {name!r}; allowed: {', '.join(BUILDERS)}")
+        raise ValueError(f"toxeval.load_dataset: unknown dataset {name!r}; allowed: {', '.join(BUILDERS)}")
     script = importlib.import_module(f"toxeval.datasets_scripts.{name}.{name}")
     found: type[Any] = getattr(script, BUILDERS[name])
     return found
@@ -94,11 +94,13 @@ def make_builder(
     cls = builder_class(name)
     configs = list(cls.builder_configs)
     if config is not None and config not in configs:
-        raise ValueError(f"toxeval: {name}: unknown config {config!r}; allowed: {', '.join(configs)}")
+        raise ValueError(f"toxeval.load_dataset: {name}: unknown config {config!r}; allowed: {', '.join(configs)}")
+    known = [option for option in options if hasattr(cls.builder_configs[configs[0]], option)]
     options = {option: value for option, value in options.items() if value is not None}
-    unknown = [option for option in options if not hasattr(cls.builder_configs[configs[0]], option)]
+    unknown = [option for option in options if option not in known]
     if unknown:
-        raise ValueError(f"toxeval: {name} has no option {', '.join(unknown)}")
+        allowed = ", ".join(known) or "none of its own"
+        raise ValueError(f"toxeval.load_dataset: {name}: unknown option {', '.join(unknown)}; allowed: {allowed}")
     given = {"data_dir": data_dir, "data_files": data_files, **options}
     cache = None if cache_dir is None else os.fspath(cache_dir)
     try:

@@ -64,10 +64,9 @@ def export(
     """
     options = {"seed": seed, "percentage": percentage, "split_algorithm": split_algorithm}
     target = Path(out).expanduser().absolute()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise FileExistsError(f"toxeval: {target} is there already, and not an empty folder")
+    refuse_taken("toxeval.export", target)
     if notice := own_use_notice(name):
-        warnings.warn(f"toxeval: {notice}", UserWarning, stacklevel=2)
+        warnings.warn(f"toxeval.export: {notice}", UserWarning, stacklevel=2)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
@@ -87,6 +86,12 @@ def export(
         shutil.rmtree(scratch, ignore_errors=True)
         raise
     return target
+
+
+def refuse_taken(who: str, folder: Path) -> None:
+    """Refuse to write a new folder where there is something already, unless it is an empty folder."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(f"{who}: {folder} is there already, and not an empty folder")
 
 
 def _write_config(builder: Any, folder: Path) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def open_table(path: str) -> Table:
     if file.is_dir():
         return from_folder(file, split)
     if split or not file.exists():
-        raise FileNotFoundError(f"no such file: {path}")
+        raise FileNotFoundError(f"{path}: no such file")
     if file.suffix == ".parquet":
         return from_parquet([file], str(file))
     with file.open("rb") as stream:

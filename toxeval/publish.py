@@ -15,7 +15,7 @@ from typing import Any
 
 import toxeval
 from toxeval.data import DATASETS
-from toxeval.export import export, own_use_notice
+from toxeval.export import export, own_use_notice, refuse_taken
 from toxeval.loading import METRICS
 
 #: What the Hub takes for colorFrom and colorTo.
@@ -61,8 +61,8 @@ def publish(
     if dataset and (notice := own_use_notice(name)):
         raise ValueError(f"toxeval.publish: {notice}")
     target = None if out is None else Path(out).expanduser()
-    if target is not None and target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise FileExistsError(f"toxeval.publish: {target} is there already, and not an empty folder")
+    if target is not None:
+        refuse_taken("toxeval.publish", target)
     with tempfile.TemporaryDirectory(prefix="toxeval-publish-") as scratch:
         folder = Path(scratch, "build")
         if dataset:

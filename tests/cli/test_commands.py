@@ -194,7 +194,7 @@ def test_an_undefined_score_fails(tmp_path: Path) -> None:
         (["--columns", "predictions=guess"], "no such column"),
         (["--dataset", "sold"], "no split; write NAME:SPLIT"),
         (["--dataset", "sould:test"], "unknown dataset 'sould'"),
-        (["--references", "nothing.csv"], "no such file: nothing.csv"),
+        (["--references", "nothing.csv"], "nothing.csv: no such file"),
         (["--predictions", "-", "--references", "-"], "standard input"),
     ],
 )

@@ -130,7 +130,7 @@ def test_nothing_is_left_after_a_refusal(folders: dict[str, Path], tmp_path: Pat
     [
         ("kaggle", {}, "unknown dataset 'kaggle'; allowed: conda, sold, dia_safety, threat_seed"),
         ("conda", {"config": "contexts"}, "conda: unknown config 'contexts'; allowed: default, context"),
-        ("conda", {"seed": 3}, "conda has no option seed"),
+        ("conda", {"seed": 3}, "conda: unknown option seed; allowed: none of its own"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:toxeval. the source of")
