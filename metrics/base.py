@@ -9,7 +9,7 @@ import abc
 import difflib
 import inspect
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
@@ -45,6 +45,8 @@ class Metric(evaluate.Metric, abc.ABC):
     configs: ClassVar[tuple[str, ...]] = ("default",)
     #: the main score's key, first in the result
     headline: ClassVar[str]
+    #: input, or field of a record -> its labels by id, where these aren't the ``LABELS`` of the script
+    labels: ClassVar[Mapping[str, Sequence[str]]] = {}
     encode: Callable[..., dict[str, np.ndarray]]
     count: Callable[[dict[str, np.ndarray]], State]
     score: Callable[..., Scores]

@@ -266,8 +266,18 @@ def _samples() -> list[Sample]:
 
 
 SAMPLES = _samples()
+
+
+def one_of(metric: str) -> Sample:
+    """The first way of calling a metric."""
+    for sample in SAMPLES:
+        if sample.metric == metric:
+            return sample
+    raise LookupError(f"tests/samples.py has no Sample of {metric}: add one, as docs/adding_a_metric.md shows")
+
+
 #: One way of calling each metric.
-ONE_EACH = [next(s for s in SAMPLES if s.metric == name) for name in toxeval.METRICS]
+ONE_EACH = [one_of(name) for name in toxeval.METRICS]
 
 
 def ids(sample: Sample) -> str:

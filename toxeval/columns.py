@@ -13,8 +13,8 @@ import toxeval
 from toxeval.metrics.inputs import describe, refuse
 from toxeval.tables import Table
 
-#: What a metric wants in each row of an input: a label's name or id; a number or two; several labels; intent and slots;
-#: what tells groups of rows apart.
+#: What a metric wants in each row of an input: a label's name or id; a number or two; several labels; several of these
+#: by name; what tells groups of rows apart.
 LABEL, SCORE, SEQUENCE, RECORD, GROUP = "label", "score", "sequence", "record", "group"
 
 #: The names under which an input is looked for; the first that is there is taken.
@@ -30,8 +30,7 @@ NAMES = {
 }
 #: Inputs that are looked for in the references' file first.
 GOLD = ("categories", "cluster")
-#: The fields of a record, and what their columns may be called beside ``predictions.intent`` and so on.
-FIELDS = ("intent", "slots")
+#: What a field's column may be called instead of ``predictions.intent`` and so on: these before the field's name.
 PREFIXES = {"predictions": ("pred_", "prediction_"), "references": ("ref_", "reference_")}
 
 #: An input's column, or, for records in two columns, the column of each field.
@@ -48,11 +47,26 @@ def kinds(metric: str, config: str) -> Mapping[str, str]:
     >>> kinds("threat_f1", "default")
     {'predictions': 'label', 'references': 'label', 'prediction_scores': 'score'}
     """
+    return {name: GROUP if name == "cluster" else _kind(feature) for name, feature in _features(metric, config).items()}
+
+
+@cache
+def fields(metric: str, config: str) -> Mapping[str, Mapping[str, str]]:
+    """The inputs that are records -> field -> kind.
+
+    >>> fields("conda_joint", "default")["predictions"]
+    {'intent': 'label', 'slots': 'sequence'}
+    """
+    records = {name: part for name, part in _features(metric, config).items() if isinstance(part, dict)}
+    return {name: {field: _kind(feature) for field, feature in record.items()} for name, record in records.items()}
+
+
+def _features(metric: str, config: str) -> dict[str, Any]:
+    """Input name -> feature, in the first of the module's ways that has it."""
     features = toxeval.load(metric, config).features
-    ways = features if isinstance(features, list) else [features]
-    found: dict[str, str] = {}
-    for name, feature in ((name, feature) for way in ways for name, feature in way.items()):
-        found.setdefault(name, GROUP if name == "cluster" else _kind(feature))
+    found: dict[str, Any] = {}
+    for way in features if isinstance(features, list) else [features]:
+        found |= {name: feature for name, feature in way.items() if name not in found}
     return found
 
 
@@ -86,8 +100,8 @@ def find_inputs(
         ValueError: if a mapped column or input doesn't exist, or there are no predictions. What else is missing the
             metric itself says.
     """
-    wanted = kinds(metric, config)
-    known = {*wanted, "id"} | {f"{name}.{f}" for name, kind in wanted.items() if kind == RECORD for f in FIELDS}
+    wanted, records = kinds(metric, config), fields(metric, config)
+    known = {*wanted, "id"} | {f"{name}.{field}" for name in records for field in records[name]}
     for name, column in mapping.items():
         if name not in known:
             refuse(metric, f"columns {name}", "unknown input", ", ".join(sorted(known)))
@@ -96,7 +110,8 @@ def find_inputs(
     found: list[dict[str, Place]] = [{} for _ in tables]
     for name, kind in wanted.items():
         for i in _whereabouts(name, len(tables)):
-            place = _find(name, kind, tables[i], mapping, found[i], alone=len(tables) == 1)
+            parts = list(records.get(name, ()))
+            place = _find(name, kind, parts, tables[i], mapping, found[i], alone=len(tables) == 1)
             if place:
                 found[i][name] = place
                 break
@@ -128,6 +143,7 @@ def _whereabouts(name: str, n_tables: int) -> list[int]:
 def _find(
     name: str,
     kind: str,
+    parts: Sequence[str],
     table: Table,
     mapping: Mapping[str, str],
     found: Mapping[str, Place],
@@ -139,13 +155,13 @@ def _find(
     column = _first(table, "rationales" if kind == SEQUENCE and name == "references" else name, mapping)
     if column:
         return "" if column in taken else column
-    if kind != RECORD:
+    if not parts:
         return ""
-    pairs = [{f: mapping.get(f"{name}.{f}", "") for f in FIELDS}]
-    pairs += [{f: prefix + f for f in FIELDS} for prefix in PREFIXES[name]]
+    ways = [{part: mapping.get(f"{name}.{part}", "") for part in parts}]
+    ways += [{part: prefix + part for part in parts} for prefix in PREFIXES.get(name, ())]
     if name == "references" or not alone:
-        pairs.append({f: f for f in FIELDS})
-    return next((pair for pair in pairs if set(pair.values()) <= set(table.columns) - taken), "")
+        ways.append({part: part for part in parts})
+    return next((way for way in ways if set(way.values()) <= set(table.columns) - taken), "")
 
 
 def _first(table: Table, name: str, mapping: Mapping[str, str]) -> str:
@@ -177,7 +193,7 @@ class Parser:
 
     def __init__(self, metric: str, config: str, table: Table, places: Mapping[str, Place]) -> None:
         self._metric, self._table, self._places = metric, table, places
-        self._kinds = kinds(metric, config)
+        self._kinds, self._fields = kinds(metric, config), fields(metric, config)
         self._numeric: dict[str, bool] = {}
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,7 +204,7 @@ class Parser:
                 inputs[name] = self._ids(_as_list(batch[str(place)]))
             elif isinstance(place, dict):
                 inputs[name] = {
-                    field: self._column(name, LABEL if field == "intent" else SEQUENCE, batch[column], f'["{field}"]')
+                    field: self._column(name, self._fields[name][field], batch[column], f'["{field}"]')
                     for field, column in place.items()
                 }
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from toxeval.columns import FIELDS, GROUP, RECORD, SCORE, SEQUENCE, kinds
+from toxeval.columns import GROUP, SCORE, SEQUENCE, fields, kinds
 from toxeval.files import open_table
 from toxeval.jobs import Job, batches, references_of
+from toxeval.loading import metric_class
 from toxeval.metrics.inputs import describe
 from toxeval.metrics.labels import IGNORE
 from toxeval.pairing import collect
@@ -39,7 +41,8 @@ class Finding:
 def examine(job: Job) -> list[Finding]:
     """Everything that looks wrong with each file of predictions and its references.
 
-    The rows are read into memory, and nothing is refused but what can't be read at all.
+    The rows are read into memory, and nothing is refused but what can't be read at all. Labels are looked at where the
+    metric declares them (``LABELS`` in its script, ``labels`` of its class).
     """
     found: list[Finding] = []
     for path in job.predictions:
@@ -70,8 +73,8 @@ def _ids(job: Job, predictions: Table, references: Table | None) -> Iterator[Fin
 
 
 def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
-    wanted = kinds(job.metric, job.config)
-    labels = _labels(job.metric, job.config)
+    wanted, records = kinds(job.metric, job.config), fields(job.metric, job.config)
+    labels = _labels(job.metric)
     ids: dict[str, np.ndarray] = {}
     for name, values in inputs.items():
         kind = wanted[name]
@@ -80,49 +83,44 @@ def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         if kind == GROUP or name == "references" and job.options.get("label_threshold") is not None:
             continue
-        parts = _fields(values) if kind == RECORD else {"": values}
+        parts = _fields(values, records[name]) if name in records else {"": values}
         for field, part in parts.items():
             where = f"{name}.{field}" if field else name
-            sequences = kind == SEQUENCE or field == "slots"
+            names = labels.get(field or name)
+            if names is None:
+                continue
+            sequences = (records[name][field] if field else kind) == SEQUENCE
             rows, flat = _flat(part) if sequences else (None, _plain(part))
-            names = labels[field or name]
             problems = list(_label_values(where, flat, rows, names, sequences and name == "references"))
             yield from problems
             if not problems:
                 ids[where] = _encode(flat, names)
-    for field in FIELDS if wanted["predictions"] == RECORD else [""]:
+    for field in records.get("references", [""]):
         pair = [f"{name}.{field}" if field else name for name in ("predictions", "references")]
         if pair[1] not in ids:
             continue
-        names = labels[field or "references"]
+        names = labels[field or "references"]  # there, since the ids are
         yield from _never(pair, ids, names)
         if pair[0] in ids and len(ids[pair[0]]) == len(ids[pair[1]]):
             yield from _agreement(ids[pair[0]], ids[pair[1]], names, pair[0])
     scores = next((name for name in ("prediction_scores", "predictions") if wanted.get(name) == SCORE), "")
-    if scores in inputs and "references" in ids:
+    if scores in inputs and "references" in ids and len(labels["references"]) == 2:
         yield from _direction(scores, inputs[scores], ids["references"])
 
 
-def _labels(metric: str, config: str) -> dict[str, Sequence[str]]:
-    """Input, or field of a record -> the names allowed there."""
-    import importlib
-
-    script = importlib.import_module(f"toxeval.metrics.{metric}.{metric}")
-    if metric == "conda_joint":
-        return {"intent": script.INTENTS, "slots": script.SLOTS}
-    labels = {"predictions": script.LABELS, "references": script.LABELS}
-    if metric == "dia_safety_rate":
-        labels["predictions"] = (*script.LABELS, "Utterance-Unsafe", "Context-Unsafe")
-        labels["categories"] = script.CATEGORIES
-    return labels
+def _labels(metric: str) -> dict[str, Sequence[str]]:
+    """Input, or field of a record -> the names allowed there, as far as the metric declares them."""
+    declared = metric_class(metric)
+    usual = getattr(sys.modules[declared.__module__], "LABELS", None)
+    return ({"predictions": usual, "references": usual} if usual else {}) | dict(declared.labels)
 
 
-def _fields(values: Any) -> dict[str, list[Any]]:
+def _fields(values: Any, names: Iterable[str]) -> dict[str, list[Any]]:
     """Records as columns."""
     if isinstance(values, Mapping):
-        return {field: _plain(values[field]) for field in FIELDS}
+        return {field: _plain(values[field]) for field in names}
     rows = [row if isinstance(row, Mapping) else {} for row in _plain(values)]
-    return {field: [row.get(field) for row in rows] for field in FIELDS}
+    return {field: [row.get(field) for row in rows] for field in names}
 
 
 def _plain(values: Any) -> list[Any]:

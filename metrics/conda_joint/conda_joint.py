@@ -247,6 +247,7 @@ class CondaJoint(Metric):
     """CONDA's scores as an `evaluate.Metric`."""
 
     headline = "jsa"
+    labels = {"intent": INTENTS, "slots": SLOTS}
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)

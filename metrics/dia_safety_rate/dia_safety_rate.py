@@ -310,6 +310,7 @@ class DiaSafetyRate(Metric):
     """DiaSafety's two questions as an `evaluate.Metric`."""
 
     headline = "unsafe_rate"
+    labels = {"predictions": VERDICTS, "categories": CATEGORIES}
     encode = staticmethod(encode)
     count = staticmethod(count)
     score = staticmethod(score)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import SAMPLES, Sample, ids
 
 from toxeval.doctor import Finding, examine
 from toxeval.jobs import Job
+from toxeval.loading import metric_class
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -121,6 +123,23 @@ def test_slots(tmp_path: Path) -> None:
     wrong = next(f for f in found if f.where == "predictions.slots")
     assert (wrong.what, wrong.rows) == ("unknown slot '<PAD>' (1 times)".replace("slot", "label"), (3,))
     assert any(f.where == "predictions.intent" and "look swapped" in f.what for f in found)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=ids)
+def test_every_way_of_calling_every_metric_is_looked_at(tmp_path: Path, sample: Sample) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in sample.complete))
+    job = Job(sample.metric, (str(path),), config=sample.config or "default", options=sample.needed)
+    assert not [f for f in examine(job) if f.where == "rows" or "label" in f.what]
+
+
+def test_labels_that_a_metric_does_not_declare_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"predictions": [["Safe", "Unsafe"][g] for g in GOOD], "categories": ["another"] * N}
+    assert only(findings(tmp_path, "dia_safety_rate", **given)).what == f"unknown label 'another' ({N} times)"
+    monkeypatch.setattr(metric_class("dia_safety_rate"), "labels", {})
+    assert not findings(tmp_path, "dia_safety_rate", **given)
 
 
 def test_rows(tmp_path: Path) -> None:
