@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from toxeval.pairing import Batch
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: How Python writes what isn't JSON, for those who know the options from there.
+WORDS = {"True": True, "False": False, "None": None, "nan": math.nan}
 
 #: Exit status: a score is below --fail-under, a result doesn't verify, something looks wrong.
 FOUND = 1
@@ -38,23 +43,25 @@ class ManyFiles(click.Command):
 
 
 def pairs(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """``k=v`` or ``k=v,k=v`` as a dict."""
+    """``k=v`` or ``k=v,k=v`` as a dict. A comma separates only before a name and ``=``: columns have commas, too."""
     found: dict[str, str] = {}
     for value in values:
-        for part in value.split(",") if parameter.name == "columns" else [value]:
+        for part in re.split(r",\s*(?=[\w.]+=)", value) if parameter.name == "columns" else [value]:
             key, equals, text = part.partition("=")
             if not equals or not key:
                 raise click.BadParameter(f"{part!r} is not NAME=VALUE", ctx, parameter)
+            if key in found:
+                raise click.BadParameter(f"{key} is there twice", ctx, parameter)
             found[key] = text
     return found
 
 
 def _values(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, Any]:
-    """``k=v`` with v as JSON where it is JSON (numbers, true, lists), else as a text."""
+    """``k=v`` with v as JSON where it is JSON (numbers, true, lists), or one of `WORDS`, else as a text."""
     options: dict[str, Any] = {}
     for key, text in pairs(ctx, parameter, values).items():
         try:
-            options[key] = float("nan") if text == "nan" else json.loads(text)
+            options[key] = WORDS[text] if text in WORDS else json.loads(text)
         except json.JSONDecodeError:
             options[key] = text
     return options
@@ -76,7 +83,12 @@ INPUTS = [
 OPTIONS = [
     click.option("--config", default="default", metavar="NAME", help="Configuration, such as token of sold_macro_f1."),
     click.option(
-        "--option", "options", multiple=True, callback=_values, metavar="NAME=VALUE", help="An option of the metric."
+        "--option",
+        "options",
+        multiple=True,
+        callback=_values,
+        metavar="NAME=VALUE",
+        help="An option of the metric, as threshold=0.3 or 'review_fractions=[0.02, 0.1]'; once for each.",
     ),
 ]
 
