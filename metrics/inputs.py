@@ -127,8 +127,8 @@ def materialise(module: str, name: str, values: Any) -> Any:
     if values is None:
         refuse(module, name, "missing", "one value a row")
     library = type(values).__module__.partition(".")[0]
-    if library == "datasets":  # a lazy column: slicing reads it
-        return materialise(module, name, values[:])
+    if library == "datasets":
+        return materialise(module, name, _read_column(module, name, values))
     if library == "pyarrow":
         return from_arrow(module, name, values)
     if hasattr(values, "detach"):
@@ -140,12 +140,24 @@ def materialise(module: str, name: str, values: Any) -> Any:
     refuse(module, name, describe(values), "a list, an array or a column with one value a row")
 
 
+def _read_column(module: str, name: str, column: Any) -> Any:
+    """A lazy column of ``datasets``, as it is stored: the formats of tensors make float32 of float64."""
+    if not hasattr(column, "__len__"):
+        hint = "a stream has no column: give its batches to add_batch"
+        refuse(module, name, describe(column), "a list, an array or a column with one value a row", hint)
+    source = getattr(column, "source", None)
+    if getattr(source, "format", {}).get("type") in ("numpy", "torch", "tensorflow", "jax"):
+        column = source.with_format(None)[column.column_name]  # type: ignore[union-attr]
+    return column[:]
+
+
 def _unmasked(module: str, name: str, values: np.ma.MaskedArray) -> np.ndarray:
     """A masked array's values; what lies under a mask is none."""
     mask = np.ma.getmaskarray(values)
     if mask.any():
         refuse(module, f"{name}[{int(np.argwhere(mask)[0][0])}]", "a masked value", "a value in every row")
-    return np.asarray(values)
+    array: np.ndarray = np.asarray(values)
+    return array
 
 
 def _from_torch(module: str, name: str, tensor: Any) -> np.ndarray:
@@ -243,7 +255,8 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
             row = int(np.argmax(wrong))
             hint = "two columns are P(negative) and P(positive); for logits pass from_logits=True"
             refuse(module, f"{name}[{row}]", f"row {row} sums to {sums[row]:.6g}", "two columns that sum to 1", hint)
-        return columns[:, 1].copy()
+        positive: np.ndarray = columns[:, 1].copy()
+        return positive
     if array.ndim == 2 and array.shape[1] != 1 or array.ndim > 2:
         allowed = "one score a row, or two columns (negative, positive)"
         refuse(module, name, f"an array of shape {array.shape}", allowed)

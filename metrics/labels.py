@@ -66,6 +66,10 @@ def encode_labels(
     """
     source = _Input(module, name, labels, what, scores_input, field, hints or {}, allowed)
     rows = materialise(module, name + field, values)
+    names = getattr(getattr(values, "features", None), "names", None)  # of a column of ``datasets`` with class labels
+    if names and list(names) != list(labels) and set(names) == set(labels):  # its ids are in another order
+        listed = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
+        rows = [names[row] if type(row) is int and 0 <= row < len(names) else row for row in listed]
     if is_arrow(rows):
         return _labels_from_arrow(source, rows)
     if isinstance(rows, np.ndarray):

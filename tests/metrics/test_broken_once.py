@@ -4,6 +4,7 @@ import copy
 import math
 from typing import Any
 
+import datasets
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -125,6 +126,40 @@ def test_a_range_is_a_column() -> None:
         for ids in (range(2), [0, 1])
     )
     assert one == two or {k for k in one if one[k] != two[k]} == {k for k in one if math.isnan(one[k])}
+
+
+def test_a_format_of_tensors_does_not_round_the_scores_of_a_column() -> None:
+    rows = {"predictions": [0.3, 0.7, 0.8, 0.1], "references": [0.8, 0.2, 0.9, 0.8], "ids": [0, 1, 1, 0]}
+    data = datasets.Dataset.from_dict(rows)
+    if isinstance(data["ids"], list):
+        pytest.skip("this version of datasets hands out the formatted values themselves")
+    expected = compute("oracle_collab", **{k: rows[k] for k in ("predictions", "references")}, label_threshold=0.8)
+    for formatted in (data.with_format("numpy"), data.with_format("numpy").select([3, 2, 1, 0])):
+        inputs = {k: formatted[k] for k in ("predictions", "references")}
+        assert compute("oracle_collab", **inputs, label_threshold=0.8) == pytest.approx(
+            expected, nan_ok=True, abs=1e-15
+        )
+    transformed = data.with_transform(lambda batch: {"ids": [1 - value for value in batch["ids"]]})
+    assert compute("sold_macro_f1", predictions=transformed["ids"], references=rows["ids"])["accuracy"] == 0.0
+
+
+def test_class_labels_in_another_order_are_read_by_name() -> None:
+    for names in (["NOT", "OFF"], ["OFF", "NOT"]):
+        features = datasets.Features({"label": datasets.ClassLabel(names=names)})
+        data = datasets.Dataset.from_dict({"label": ["OFF", "NOT", "NOT"]}, features=features)
+        if isinstance(data["label"], list):
+            pytest.skip("in this version of datasets a column is a list, without features")
+        for column in (data["label"], data.with_format("numpy")["label"]):
+            assert compute("sold_macro_f1", predictions=["OFF", "NOT", "NOT"], references=column)["accuracy"] == 1.0
+
+
+def test_a_stream_is_no_column() -> None:
+    stream = datasets.Dataset.from_dict({"label": [0, 1]}).to_iterable_dataset()
+    with pytest.raises(ValueError, match="sold_macro_f1: references: a IterableDataset"):
+        compute("sold_macro_f1", predictions=[0, 1], references=stream)
+    if hasattr(stream, "__getitem__"):
+        with pytest.raises(ValueError, match="sold_macro_f1: references: a IterableColumn"):
+            compute("sold_macro_f1", predictions=[0, 1], references=stream["label"])
 
 
 @pytest.mark.parametrize("ids", [[2**70, 1], [1, -(2**63) - 1], np.array([2**64 - 1, 1], dtype=np.uint64)])
