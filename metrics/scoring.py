@@ -228,6 +228,16 @@ def ratio(numerator: Any, denominator: Any, undefined: float) -> Any:
     return quotient
 
 
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)) of float64 logits, without overflow on either side.
+
+    A decision from logits is ``sigmoid(logits) > threshold``: what the probabilities themselves would give.
+    """
+    odds = np.exp(-np.abs(logits))  # at most 1
+    probabilities: np.ndarray = np.where(logits >= 0, 1.0, odds) / (1.0 + odds)
+    return probabilities
+
+
 class Scores:
     """The scores of one state while they are computed, and what else is known of each.
 

@@ -12,7 +12,7 @@ import numpy as np
 from toxeval.metrics.base import Metric
 from toxeval.metrics.inputs import check_choice, describe, refuse
 from toxeval.metrics.intervals import check_options, normal_quantile, percentiles
-from toxeval.metrics.scoring import warn_undefined
+from toxeval.metrics.scoring import sigmoid, warn_undefined
 from toxeval.systems import Systems, run_systems
 
 # --- several seeds ------------------------------------------------------------------------------------------------
@@ -311,11 +311,10 @@ def _right_decisions(systems: Systems) -> dict[str, tuple[int, int, int]]:
     right = []
     for arrays in systems.arrays:
         decisions = arrays.get("predictions")
-        if decisions is None and "probabilities" in arrays:
-            decisions = arrays["probabilities"] > threshold
         if decisions is None:
-            with np.errstate(divide="ignore"):
-                decisions = arrays["logits"] > np.log(threshold) - np.log1p(-threshold)
+            decisions = (
+                arrays["probabilities"] if "probabilities" in arrays else sigmoid(arrays["logits"])
+            ) > threshold
         right.append(decisions == arrays["references"])
     only_a, only_b = (int(np.count_nonzero(x & ~y)) for x, y in (right, right[::-1]))
     return {"accuracy": (systems.n_rows, only_a, only_b)}

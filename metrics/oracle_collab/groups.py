@@ -13,7 +13,7 @@ import numpy as np
 
 from .ranking import harmonic_sums, merge_sorted, sort_classes, table_average_precision, table_roc_auc
 from .resampling import Draws
-from .scoring import ratio
+from .scoring import ratio, sigmoid
 
 #: Groups of predictions, at most, beside those cut off by the threshold and the bins of the calibration error.
 MAX_GROUPS = 512
@@ -107,7 +107,7 @@ def group_rows(
     cell, n_cells = 2 * cell + labels, 2 * len(raw)
     counts = np.bincount(cell, rows, minlength=n_cells).astype(np.int64).reshape(-1, 2).T
     used = np.flatnonzero(counts.sum(axis=0))
-    p = _sigmoid(scores) if logits else scores
+    p = sigmoid(scores) if logits else scores
 
     def means(values: np.ndarray) -> np.ndarray:
         sums = np.bincount(cell, values if rows is None else values * rows, minlength=n_cells).reshape(-1, 2).T
@@ -115,19 +115,14 @@ def group_rows(
         return mean
 
     raw, review = raw[used], review[used]
-    middle = _sigmoid(raw) if logits else raw
+    middle = sigmoid(raw) if logits else raw
     bins = np.minimum(((np.maximum(middle, 1.0 - middle) + ROUNDING) * n_bins).astype(np.int64), n_bins - 1)
     unsure = -np.abs(raw) if logits else np.minimum(raw, 1.0 - raw)
     if review_scores is None:
         review = raw if review_strategy == "toxicity" else unsure
-    cut = math.inf if logits and threshold == 1 else threshold
-    if logits and 0 < threshold < 1:
-        cut = math.log(threshold) - math.log1p(-threshold)
-    elif logits and threshold == 0:
-        cut = -math.inf
     return Groups(
         counts=counts[:, used],
-        predicted=raw > cut,
+        predicted=middle > threshold,
         squared=means(np.square(p - labels)),
         confidence=means(np.maximum(p, 1.0 - p)),
         bins=np.eye(n_bins)[bins],
@@ -158,12 +153,6 @@ def _levels(
     places = places[places > 0]  # where in the distinct values each group ends
     group = distinct[places[:-1] - 1].searchsorted(values, side="left")
     return group, distinct[(np.append(0, places[:-1]) + places) // 2]
-
-
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    small = np.exp(-np.abs(x))
-    sigmoid: np.ndarray = np.where(x >= 0, 1.0, small) / (1.0 + small)
-    return sigmoid
 
 
 # --- scores of resampled groups -----------------------------------------------------------------------------------

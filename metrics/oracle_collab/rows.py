@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .ranking import Curve, Ranks, Sorted, harmonic_sums, merge_sorted, rank_sorted, sort_values
+from .scoring import sigmoid
 
 
 class Rows(NamedTuple):
@@ -98,8 +99,10 @@ def sort_rows(
         review, middle = unsure, 0.0 if logits else 0.5
         rising = int(low.values.searchsorted(middle)), int(high.values.searchsorted(middle))
 
-    cut = _logit(threshold) if logits else threshold
-    predicted = int(low.values.searchsorted(cut, side="right")), int(high.values.searchsorted(cut, side="right"))
+    at_most = [
+        (sigmoid(side.values) if logits else side.values).searchsorted(threshold, "right") for side in (low, high)
+    ]
+    predicted = int(at_most[0]), int(at_most[1])
     by_uncertainty = _queues(unsure, (low, high), predicted, runs=True)
     queues = by_uncertainty if review is unsure else _queues(review, (low, high), predicted, runs=rising is not None)
     right = merge_sorted(by_uncertainty[0], by_uncertainty[3])
@@ -128,20 +131,10 @@ def _queues(
     return tuple(queues)
 
 
-def _logit(p: float) -> float:
-    return math.log(p) - math.log1p(-p) if 0.0 < p < 1.0 else math.copysign(math.inf, p - 0.5)
-
-
 def _probabilities(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """P(toxic) of the negatives and the positives."""
     low, high = (side.values for side in rows.scores)
-    return (_sigmoid(low), _sigmoid(high)) if rows.logits else (low, high)
-
-
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    small = np.exp(-np.abs(x))
-    sigmoid: np.ndarray = np.where(x >= 0, 1.0, small) / (1.0 + small)
-    return sigmoid
+    return (sigmoid(low), sigmoid(high)) if rows.logits else (low, high)
 
 
 # --- the model alone ----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from .intervals import interval_scores
 from .labels import encode_labels
 from .ranking import rank, rank_table, sort_classes, table_average_precision, table_roc_auc
 from .resampling import Draws
-from .scoring import Scores, State, confusion_matrix, put_class_scores
+from .scoring import Scores, State, confusion_matrix, put_class_scores, sigmoid
 from .trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
 
 #: The labels; their positions are the ids.
@@ -228,11 +228,7 @@ def _raw(state: State) -> np.ndarray:
 
 def _probabilities(state: State) -> np.ndarray:
     """P(threat) of every row, shape (n,)."""
-    if "probabilities" in state.rows:
-        return state.rows["probabilities"]
-    odds = np.exp(-np.abs(state.rows["logits"]))  # at most 1: no overflow on either side
-    sigmoid: np.ndarray = np.where(state.rows["logits"] >= 0, 1.0, odds) / (1.0 + odds)
-    return sigmoid
+    return state.rows["probabilities"] if "probabilities" in state.rows else sigmoid(state.rows["logits"])
 
 
 def best_f1(references: np.ndarray, probabilities: np.ndarray, counts: np.ndarray | None = None) -> tuple[float, float]:

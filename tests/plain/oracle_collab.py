@@ -26,12 +26,8 @@ def oracle_collab(
     n = len(references)
     scores = [Fraction(s) for s in predictions]
     p = [sigmoid(s) for s in predictions] if from_logits else list(predictions)
-    if from_logits:
-        unsure = [-abs(s) for s in scores]
-        flagged = [s > math.log(threshold / (1 - threshold)) for s in predictions]
-    else:
-        unsure = [min(s, 1 - s) for s in scores]
-        flagged = [s > Fraction(threshold) for s in scores]
+    unsure = [-abs(s) if from_logits else min(s, 1 - s) for s in scores]
+    flagged = [Fraction(s) > Fraction(threshold) for s in p]
     review = [Fraction(s) for s in review_scores] if review_scores else unsure
     if review_strategy == "toxicity":
         review = scores
