@@ -1,6 +1,6 @@
 """The demo page every metric shows: rows in, scores, intervals, picture and code out. Each `app.py` fills it in.
 
-A file is read in the visitor's browser and travels with the request: nothing of it is written here, nothing is kept.
+A file is read in the visitor's browser and travels with the request: nothing of it is written here.
 Tables and files wait in queues of their own, so that a few large files don't keep anybody with a table waiting.
 """
 
@@ -18,7 +18,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio i
 import gradio as gr
 from space_files import Columns, read_file, too_large
 from space_inputs import MAX_BYTES, TABLE_ROWS, Refused, cell_of
-from space_look import CSS, RECEIVE_JS, ROW_JS, SHOW_JS, UPLOAD_HTML, BodyLimit, theme
+from space_look import RECEIVE_JS, ROW_JS, SHOW_JS, UPLOAD_HTML
 from space_options import Option
 from space_page import Page
 from space_results import SAVE_JS, card_text, columns_hint, message_html
@@ -130,22 +130,6 @@ def build(page: Page) -> gr.Blocks:
             **private(queue=True),
         ).then(None, js=SHOW_JS, **private())
     return demo.queue(max_size=100)
-
-
-def launch(demo: gr.Blocks, **given: Any) -> Any:
-    """Serve the page. ``given``: of ``launch``, for tests."""
-    return demo.launch(
-        theme=theme(),
-        css=CSS,
-        app_kwargs={"middleware": [(BodyLimit, (), {})]},
-        max_file_size=1,  # gradio's own uploads would be written to disk
-        run_history=False,
-        footer_links=["gradio"],
-        ssr_mode=False,
-        enable_monitoring=False,
-        mcp_server=False,
-        **given,
-    )
 
 
 # --- parts --------------------------------------------------------------------------------------------------------

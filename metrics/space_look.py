@@ -1,13 +1,9 @@
-"""The looks of a demo page, what it does in the browser, and the limit on what browsers may send."""
+"""The looks of a demo page, and what it does in the browser."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from space_files import FORMATS
 from space_inputs import MAX_BYTES, MAX_ROWS
-
-#: A file in a request grows by a third (base64).
-MAX_REQUEST = MAX_BYTES * 4 // 3 + 1_000_000
 
 UPLOAD_HTML = f"""
 <label class="tox-drop">
@@ -86,31 +82,6 @@ def theme() -> Any:
     )
 
 
-class BodyLimit:
-    """ASGI middleware that answers 413 to a request whose body is over `MAX_REQUEST`."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self.app = app
-
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        """Pass the request on, or cut it short."""
-        declared = dict(scope["headers"]).get(b"content-length", b"0") if scope["type"] == "http" else b"0"
-        if not declared.isdigit() or int(declared) > MAX_REQUEST:
-            headers = [(b"content-type", b"text/plain")]
-            await send({"type": "http.response.start", "status": 413, "headers": headers})
-            await send({"type": "http.response.body", "body": b"The request is too large."})
-            return
-        taken = 0
-
-        async def limited() -> Any:
-            nonlocal taken
-            message = await receive()
-            taken += len(message.get("body", b""))
-            return message if taken <= MAX_REQUEST else {"type": "http.disconnect"}
-
-        await self.app(scope, limited, send)
-
-
 CSS = """
 .gradio-container { width: 100% !important; max-width: 1320px !important; margin: 0 auto !important; }
 .tox-head .html-container, .tox-columns .html-container { padding: 0 !important; }
@@ -164,7 +135,7 @@ CSS = """
 .tox-picture { overflow-x: auto; }
 .tox-picture img { width: 100%; max-width: 480px; margin: 0 auto !important; }
 .tox-picture img.tox-wide { max-width: 100%; min-width: 600px; }
-.dark .tox-picture img.tox-light, body:not(.dark) .tox-picture img.tox-dark { display: none; }
+.dark .tox-picture img { filter: invert(1) hue-rotate(180deg); }
 .tox-drop { display: block; padding: 1rem; text-align: center; cursor: pointer; border-radius: 8px;
   border: 2px dashed var(--border-color-primary); }
 .tox-drop:hover, .tox-drop:focus-within { border-color: var(--color-accent); }

@@ -16,7 +16,8 @@ class Option:
         choices: (label, value) of each, where there are only some.
         low, high: limits of this page for numbers and, for lists, their length: a public server's time is everybody's.
         more: whether it is among those few need.
-        kind: "choice", "flag", "number", "whole", "numbers" or "pairs".
+        kind: "choice", "flag", "number", "whole", "optional" (a number that may be left out; Gradio's box for numbers
+            turns empty into 0), "numbers" or "pairs".
     """
 
     name: str
@@ -36,7 +37,7 @@ class Option:
             return ", ".join(map(repr, value))
         if self.kind == "pairs":
             return ", ".join(f"{key}={number!r}" for key, number in (value or {}).items())
-        return value
+        return "" if self.kind == "optional" and value is None else value
 
     def value(self, shown: Any) -> Any:
         """What the control shows as a value of the option."""
@@ -52,7 +53,9 @@ class Option:
             return {key.strip(): self._number(number) for key, _, number in pairs} or None
         if self.kind == "flag":
             return bool(shown)
-        if shown is None or shown == "":
+        if self.kind == "optional":
+            shown = None if shown is None or not str(shown).strip() else self._number(str(shown))
+        if shown is None:
             return None
         if not isinstance(shown, (int, float)) or not self.low <= shown <= self.high:
             self._refuse(f"a {'whole ' * (self.kind == 'whole')}number from {self.low:g} to {self.high:g}")
@@ -68,7 +71,8 @@ class Option:
 
     def _number(self, text: str) -> float:
         if not NUMBER.fullmatch(text.strip()):
-            self._refuse("numbers between commas" if self.kind == "numbers" else "entries such as oc_accuracy=0.99")
+            examples = {"numbers": "numbers between commas", "pairs": "entries such as oc_accuracy=0.99"}
+            self._refuse(examples.get(self.kind, "a number"))
         return float(text)
 
     def _refuse(self, allowed: str) -> NoReturn:

@@ -13,16 +13,8 @@ from typing import Any
 #: So many rows are written out in the snippet; more are read from a file the page offers.
 INLINE_ROWS = 40
 
-#: matplotlib's settings are global.
+#: matplotlib's settings are global, and pictures are drawn with settings of their own.
 _DRAWING = threading.Lock()
-_PALE = "#e4e4e7"
-_DARK = {"text.color": _PALE, "axes.labelcolor": _PALE, "axes.edgecolor": _PALE, "xtick.color": _PALE} | {
-    "ytick.color": _PALE,
-    "axes.titlecolor": _PALE,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-}
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
@@ -106,24 +98,24 @@ def _range(result: Mapping[str, Any], key: str) -> str:
 
 
 def picture_html(draw: Callable[[], Any], description: str) -> str:
-    """The picture for light and for dark pages; ``draw`` returns a matplotlib Figure, or why there is none."""
-    figures = []
-    for kind, settings in (("light", {}), ("dark", _DARK)):
-        with _DRAWING:
-            from matplotlib import rc_context
+    """The picture, transparent: dark pages show it with light and dark exchanged.
 
-            with rc_context(settings):
-                figure = draw()
-                if isinstance(figure, str):
-                    return f'<p class="tox-note">No picture: {escape(figure)}</p>'
-                png = io.BytesIO()
-                figure.savefig(png, format="png", dpi=200)
-        wide = " tox-wide" if figure.get_figwidth() > 5 else ""
-        source = base64.b64encode(png.getvalue()).decode()
-        figures.append(
-            f'<img class="tox-{kind}{wide}" src="data:image/png;base64,{source}" alt="{escape(description)}">'
-        )
-    return f'<div class="tox-picture" tabindex="0" role="region" aria-label="Picture">{"".join(figures)}</div>'
+    Args:
+        draw: returns a matplotlib Figure, or why there is none.
+        description: for those who can't see it.
+    """
+    with _DRAWING:
+        figure = draw()
+        if isinstance(figure, str):
+            return f'<p class="tox-note">No picture: {escape(figure)}</p>'
+        png = io.BytesIO()
+        figure.savefig(png, format="png", dpi=200, transparent=True)
+    wide = ' class="tox-wide"' if figure.get_figwidth() > 5 else ""
+    source = base64.b64encode(png.getvalue()).decode()
+    return (
+        f'<div class="tox-picture" tabindex="0" role="region" aria-label="Picture">'
+        f'<img{wide} src="data:image/png;base64,{source}" alt="{escape(description)}"></div>'
+    )
 
 
 # --- code and downloads -------------------------------------------------------------------------------------------

@@ -25,9 +25,17 @@ FLAGS = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-b
 WAIT = 60_000
 
 
+@dataclass(frozen=True)
+class Server:
+    """A page that runs here."""
+
+    address: str
+    pid: int
+
+
 @contextmanager
-def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -> Iterator[str]:
-    """The address of a page.
+def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -> Iterator[Server]:
+    """A page that runs while the context is open.
 
     Args:
         app: its ``app.py``.
@@ -57,7 +65,7 @@ def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -
                 assert server.poll() is None, text
                 assert time.monotonic() < until, text
                 time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}"
+            yield Server(f"http://127.0.0.1:{port}", server.pid)
         finally:
             server.kill()
             server.wait()

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import plots
-from space import build, launch
+from space import build
 from space_inputs import LABEL, SEQUENCE
 from space_page import Example, Page, Run
+from space_server import launch
 
 # gold intent and slots, and what a system said, of invented utterances such as "gg wp" and "you are bad"
 UTTERANCES = [

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import plots
-from space import build, launch
+from space import build
 from space_inputs import LABEL
 from space_options import Option
 from space_page import Example, Page, Run
+from space_server import launch
 
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
 #: replies of each category: utterance-unsafe, context-unsafe, safe

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import plots
-from space import build, launch
+from space import build
 from space_inputs import LABEL, SCORE
 from space_options import Option
 from space_page import Example, Page, Run
+from space_server import launch
 
 _random = np.random.default_rng(3)
 PROBABILITIES = _random.beta(0.6, 1.2, 100).round(3)
@@ -59,7 +60,7 @@ page = Page(
         Option("threshold", "Threshold", "number", "A probability above it is toxic."),
         Option("from_logits", "Predictions are logits", "flag", "Instead of probabilities."),
         Option(
-            "label_threshold", "Label threshold", "number", "For fractional references; above it is toxic.", more=True
+            "label_threshold", "Label threshold", "optional", "For fractional references; above it is toxic.", more=True
         ),
         Option(
             "targets",

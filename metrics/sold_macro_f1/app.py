@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import plots
-from space import build, launch
+from space import build
 from space_inputs import LABEL, SEQUENCE
 from space_options import Option
 from space_page import Example, Page, Run
+from space_server import launch
 
 PREDICTIONS = ["OFF", "NOT", "OFF", "NOT", "OFF", "NOT", "NOT", "OFF", "NOT", "NOT", "OFF", "NOT"]
 REFERENCES = ["OFF", "NOT", "NOT", "NOT", "OFF", "OFF", "NOT", "OFF", "NOT", "NOT", "OFF", "OFF"]

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import plots
-from space import build, launch
+from space import build
 from space_inputs import LABEL, SCORE
 from space_options import Option
 from space_page import Example, Page, Run
+from space_server import launch
 
 _random = np.random.default_rng(0)
 REFERENCES = [1] * 6 + [0] * 54

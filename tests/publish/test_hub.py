@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import httpx
 import pytest
 from hub import running
 from packaging.version import Version
+from pages import serving
 from samples import ONE_EACH, assert_same, columns
 
 import toxeval
@@ -71,3 +73,9 @@ def test_modules_from_the_hub_in_an_environment_of_their_own(tmp_path: Path) -> 
     for offline in ({"HF_ENDPOINT": hub.endpoint}, {"HF_EVALUATE_OFFLINE": "1"}):
         again = scores(python, inputs, tmp_path, **offline)
         assert repr(again) == repr(first)
+    # each folder is a Space that starts, with nothing but its own files and requirements
+    for name in toxeval.METRICS:
+        with serving(tmp_path / name / "app.py", tmp_path / f"{name}-server", tmp_path / "home", str(python)) as server:
+            assert httpx.get(server.address).status_code == 200
+            titles = [part["props"].get("value") for part in httpx.get(f"{server.address}/config").json()["components"]]
+            assert "Compute" in titles

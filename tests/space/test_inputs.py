@@ -257,12 +257,18 @@ def test_options() -> None:
     assert whole.value(3.0) == 3
     assert isinstance(whole.value(3.0), int)
     assert whole.value(None) is None
+    optional = Option("o", "O", "optional")
+    assert optional.shown(None) == ""
+    assert optional.value("") is None
+    assert optional.value(optional.shown(0.7)) == 0.7
     division = Option("z", "Z", "choice", choices=(("0", 0.0), ("nan", float("nan"))))
     assert division.shown(float("nan")) == "nan"
     for option, shown, message in (
         (fractions, "0.1, x", "Fractions: this page takes numbers between commas."),
         (fractions, "1,1,1,1", "Fractions: this page takes at most 3 values."),
         (targets, "oc_accuracy", "Targets: this page takes entries such as oc_accuracy=0.99."),
+        (optional, "x", "O: this page takes a number."),
+        (optional, "2", "O: this page takes a number from 0 to 1."),
         (whole, 11, "N: this page takes a whole number from 1 to 10."),
         (whole, 2.5, "N: this page takes a whole number."),
         (whole, float("nan"), "N: this page takes a whole number from 1 to 10."),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pages import Visitor, file_of, serving
-from samples import ONE_EACH, Sample, columns
+from samples import SAMPLES, Sample, columns
 
 import toxeval
 
@@ -26,6 +26,8 @@ ELSEWHERE = {
     "dia_safety_rate": ("A safety classifier", "count", {"invalid": "count"}),
     "threat_f1": ("60 labels", "0.9", {"threshold": 0.9}),
 }
+#: A way of calling each metric.
+VISITED = [s for s in SAMPLES if s.id in ("threat_f1-scores", *(m for m in ELSEWHERE if m != "threat_f1"))]
 LEVEL = {"confidence_level": 0.95}
 
 
@@ -34,11 +36,11 @@ def visitor(
     browser: Any, request: pytest.FixtureRequest, tmp_path: Path, checkout: Path, hf_home: Path
 ) -> Iterator[Any]:
     sample: Sample = request.param
-    with serving(checkout / "metrics" / sample.metric / "app.py", tmp_path / "server", hf_home) as address:
+    with serving(checkout / "metrics" / sample.metric / "app.py", tmp_path / "server", hf_home) as server:
         context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         visitor = Visitor(context.new_page(), sample.metric)
-        visitor.arrive(address)
+        visitor.arrive(server.address)
         yield visitor
         context.close()
 
@@ -57,19 +59,19 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
     return {k: repr(v) for k, v in found.items()} == {k: repr(v) for k, v in expected.items()}
 
 
-@pytest.mark.parametrize("visitor", ONE_EACH, indirect=True, ids=lambda sample: sample.metric)
+@pytest.mark.parametrize("visitor", VISITED, indirect=True, ids=lambda sample: sample.metric)
 def test_a_visit(visitor: Visitor, tmp_path: Path, checkout: Path) -> None:
     """One visit does everything: starting a page takes longer than all of it."""
-    page, sample = visitor.page, next(s for s in ONE_EACH if s.metric == visitor.metric)
+    page, sample = visitor.page, next(s for s in VISITED if s.metric == visitor.metric)
     example, value, option = ELSEWHERE[sample.metric]
 
     # The page opens with an example, its scores and its picture, and is usable with a keyboard and by ear.
     at_first = visitor.scores()
     assert len(at_first) > 3
-    assert picture_seen(page) == "tox-light"
+    assert_a_picture_is_seen(page)
     assert page.locator(".tox-card strong").count() >= 2
     assert page.get_by_text("offensive language").first.is_visible()
-    assert page.get_by_role("heading", name="Metric Card").count() == 1
+    page.get_by_role("heading", name="Metric Card").wait_for()
     assert "sdk_version" not in page.inner_text("body")
     assert nameless(page) == []
     assert visitor.compute().keys() == at_first.keys()
@@ -82,9 +84,7 @@ def test_a_visit(visitor: Visitor, tmp_path: Path, checkout: Path) -> None:
     assert_the_code_agrees(visitor, tmp_path / "second", checkout)
 
     # Files of every kind go into the table, and their scores are those of `compute`.
-    rows = [
-        {k: v for k, v in row.items() if (sample.metric, k) != ("threat_f1", "predictions")} for row in sample.complete
-    ]
+    rows = sample.complete[:100]
     inputs = columns(rows)
     page.reload()
     page.get_by_role("button", name="Paste rows or upload a file").click()
@@ -156,7 +156,7 @@ def test_a_visit(visitor: Visitor, tmp_path: Path, checkout: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.evaluate("document.body.classList.add('dark')")
-    assert picture_seen(page) == "tox-dark"
+    assert_a_picture_is_seen(page)
 
     # With the keyboard alone.
     page.get_by_role("button", name=example).focus()
@@ -180,13 +180,11 @@ def choose(page: Any, option: str, value: str) -> None:
         page.keyboard.press("Tab")
 
 
-def picture_seen(page: Any) -> str:
-    """The class of the picture that is seen; it has loaded."""
+def assert_a_picture_is_seen(page: Any) -> None:
     seen = page.locator("#tox-picture img:visible")
     assert seen.count() == 1
     assert seen.evaluate("image => image.complete && image.naturalWidth > 300")
     assert len(seen.get_attribute("alt")) > 20
-    return str(seen.get_attribute("class")).split()[0]
 
 
 def nameless(page: Any) -> list[str]:

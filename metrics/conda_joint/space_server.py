@@ -1,0 +1,1 @@
+../space_server.py
