@@ -179,6 +179,10 @@ def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn
         refuse(module, where, f"missing {what} ({value})", allowed, source.hints.get(None, ""))
     if hasattr(value, "__len__") and not isinstance(value, str):
         hint = "one value a row is wanted: for logits or one column a class, take the argmax first"
+        if len(value) == 1:  # whose argmax is always 0
+            hint = "one value a row is wanted, not a sequence of one"
+        if isinstance(value, dict):
+            hint = "one value a row is wanted: of a pipeline's dicts the label"
         refuse(module, where, f"a {type(value).__name__} where one {what} is wanted", allowed, hint)
     if isinstance(value, str) and ids or is_number(value) and not ids:
         kinds = ("an id", "a name") if ids else ("a name", "an id")
@@ -197,13 +201,16 @@ def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn
     elif isinstance(value, str) and value.isdigit():
         hint = "ids are integers, not texts"
     elif isinstance(value, str):
-        close = difflib.get_close_matches(value, labels, n=1)
+        close = [label for label in labels if label.lower() == value.lower()]  # "safe" is closer to "Unsafe"
+        close = close or difflib.get_close_matches(value, labels, n=1)
         hint = f"did you mean {close[0]!r}?" if close else ""
     refuse(module, where, f"unknown {what} {describe(value, labels)}", allowed, hint)
 
 
 def _refuse_dimensions(source: _Input, shape: tuple[int, ...]) -> NoReturn:
     hint = "for logits or probabilities take the argmax over the last axis first"
+    if shape[-1] == 1:  # whose argmax is 0 in every row
+        hint = "labels in one column lose the last axis; scores need a threshold first"
     if source.scores_input:
         hint += f", or give P({source.what}) as a single column in {source.scores_input}"
     allowed = f"one {source.what} a row, shape ({shape[0]},)"

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from samples import CATEGORIES, INTENTS, SAFETY, SAMPLES, SLOTS, SOLD, THREAT, TOXIC, Sample, assert_same, columns, ids
 
+import toxeval
+
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 SECRET = "you are so bad at this please go home"
@@ -172,10 +174,10 @@ def test_two_dimensions_where_one_is_wanted(place: Place, shape: tuple, refused:
     array = np.zeros(shape, dtype=int)
     message = refused(place.sample, columns(two_rows(place.sample)) | {place.name: array})
     assert message.startswith(f"{place.sample.metric}: {place.name}: an array of shape {shape}")
-    assert "argmax" in message
+    assert ("argmax" in message) == (shape[-1] > 1)  # of one column it is 0 in every row
     message = refused(place.sample, columns(two_rows(place.sample)) | {place.name: array.astype(float).tolist()})
     assert message.startswith(f"{place.sample.metric}: {place.name}[0]: a list ")
-    assert "argmax" in message
+    assert ("argmax" in message) == (shape[-1] > 1)
 
 
 @at_numbers
@@ -259,3 +261,28 @@ def test_a_column_of_running_text(sample: Sample, name: str, refused: Callable[.
         assert message.startswith(f"{sample.metric}: {name}")
     refused(sample, columns(two_rows(sample)) | {name: [{"text": SECRET}, {SECRET: 0}]})
     refused(sample, columns(two_rows(sample)) | {name: [[SECRET], [SECRET]]})
+
+
+@pytest.mark.parametrize(
+    ("metric", "found", "meant"),
+    [
+        ("dia_safety_rate", "safe", "Safe"),
+        ("dia_safety_rate", "unsafe", "Unsafe"),
+        ("sold_macro_f1", "off", "OFF"),
+        ("threat_f1", "Threat", "threat"),
+    ],
+)
+def test_another_case_is_the_same_word(metric: str, found: str, meant: str) -> None:
+    """To difflib "safe" is closer to "Unsafe", the opposite."""
+    with pytest.raises(ValueError, match=f"{found!r}; .*did you mean {meant!r}"):
+        toxeval.load(metric).compute(predictions=[found], references=[0])
+
+
+def test_a_table_of_one_column_loses_an_axis() -> None:
+    with pytest.raises(ValueError, match=r"shape \(2, 1\); allowed: one label a row.*lose the last axis"):
+        toxeval.load("sold_macro_f1").compute(predictions=pd.DataFrame({"call": [1, 0]}), references=[1, 0])
+
+
+def test_dicts_of_a_pipeline() -> None:
+    with pytest.raises(ValueError, match="a dict where one label is wanted.*of a pipeline's dicts the label"):
+        toxeval.load("sold_macro_f1").compute(predictions=[{"label": "OFF", "score": 0.9}], references=[1])
