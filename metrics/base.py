@@ -116,7 +116,8 @@ class Metric(evaluate.Metric, abc.ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the copies of its own methods stock ``evaluate`` keeps on the instance: they can't be pickled."""
-        return {key: value for key, value in self.__dict__.items() if key not in ("compute", "add", "add_batch")}
+        kept = {key: value for key, value in self.__dict__.items() if key not in ("compute", "add", "add_batch")}
+        return kept | {"_pending": list(self._pending)}  # a copy's rows are its own
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """What ``evaluate.load`` made is loaded again where it is unpickled: a new process doesn't know its class."""
@@ -178,7 +179,11 @@ class Metric(evaluate.Metric, abc.ABC):
             changed = [k for k in chosen if chosen[k] != self._pending_options[k]][0]
             found = f"{chosen[changed]!r} here and {self._pending_options[changed]!r} in the batches before"
             refuse(self.name, f"option {changed}", found, "the same value for every batch")
-        return self.count(self.encoded(**given, **options)), set(given), chosen
+        state = self.count(self.encoded(**given, **options))
+        for key, values in state.rows.items() if self._pending else ():
+            if (values.dtype.kind == "U") != (self._pending[0].rows[key].dtype.kind == "U"):
+                refuse(self.name, key, "texts in one batch and numbers in another", "one kind for all rows")
+        return state, set(given), chosen
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of rows; nothing is kept of a batch that is refused.
@@ -207,7 +212,9 @@ class Metric(evaluate.Metric, abc.ABC):
             **kwargs: one item of each other input under that input's name; options as in ``add_batch``.
         """
         given = {"predictions": prediction, "references": reference} | kwargs
-        self.add_batch(**{k: [v] if k in self._inputs and v is not None else v for k, v in given.items()})
+        # None in a required input is what the row has there: a missing verdict, which may be counted
+        rows = {k: [v] for k, v in given.items() if k in self._inputs and (v is not None or self._inputs[k])}
+        self.add_batch(**given | rows)
 
     def __len__(self) -> int:
         """How many rows were added and not yet scored."""

@@ -125,7 +125,7 @@ def merge(states: Sequence[State]) -> State:
     """One state for the rows of all.
 
     Raises:
-        ValueError: if they were counted from different inputs, or on grids of different widths.
+        ValueError: if they were counted from different inputs, from texts and numbers, or on grids of different widths.
 
     >>> a = State(1, {"tp": np.array(1)}, {"scores": np.array([0.5])})
     >>> merge([a, a]).rows["scores"]
@@ -140,6 +140,8 @@ def merge(states: Sequence[State]) -> State:
     for state in filled[1:]:
         if state.counts.keys() != first.counts.keys() or state.rows.keys() != filled[0].rows.keys():
             raise ValueError(f"merge: states of different inputs: {_contents(first)} and {_contents(state)}")
+        if any((state.rows[k].dtype.kind == "U") != (first.rows[k].dtype.kind == "U") for k in first.rows):
+            raise ValueError("merge: states of texts and of numbers in one input")
         if state.resolution != first.resolution:
             found = f"{first.resolution} and {state.resolution}"
             raise ValueError(f"merge: states of different score_resolution: {found}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from toxeval.metrics.base import Metric
-from toxeval.metrics.inputs import check_choice, describe, refuse
+from toxeval.metrics.inputs import check_choice, describe, is_number, refuse
 from toxeval.metrics.intervals import check_options, normal_quantile, percentiles
 from toxeval.metrics.scoring import sigmoid, warn_undefined
 from toxeval.systems import Systems, run_systems
@@ -65,6 +65,12 @@ def aggregate(results: Sequence[Mapping[str, float]]) -> Summary:
     >>> round(summary.mean["f1_macro"], 6), round(summary.std["f1_macro"], 6), summary.n_runs
     (0.81, 0.01, 3)
     """
+    for i, result in enumerate(results):
+        if not isinstance(result, Mapping):
+            refuse("toxeval.runs", f"run {i}", describe(result), "a dict of scores")
+        for key, value in result.items():
+            if not is_number(value):
+                refuse("toxeval.runs", f"run {i}: {key}", describe(value), "a number")
     runs = [{key: float(value) for key, value in result.items()} for result in results]
     if not runs:
         refuse("toxeval.runs", "results", "no runs", "at least one run")
@@ -227,8 +233,10 @@ def compare(
     systems = run_systems(metric, names, [predictions_a, predictions_b], references, ids, own_ids)
     a, b = systems.scores
     wanted = [next(iter(a.as_dict(systems.metric.headline)))] if keys is None else list(keys)
+    if isinstance(keys, str):
+        refuse(systems.metric.name, "keys", describe(keys), f"a list such as [{keys!r}]")
     for key in wanted:
-        if key not in a.values or key not in b.values or key in a.notes:
+        if not isinstance(key, str) or key not in a.values or key not in b.values or key in a.notes:
             allowed = ", ".join(k for k in a.values if k in b.values and k not in a.notes)
             refuse(systems.metric.name, "keys", describe(key), allowed)
     _warn(systems, names)

@@ -13,6 +13,7 @@ from toxeval.metrics.intervals import normal_quantile
 from toxeval.metrics.scoring import State
 
 import toxeval
+from toxeval import runs
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined:", "ignore:torch.quantize")
 
@@ -265,9 +266,51 @@ def test_a_cut_off_state_is_refused() -> None:
             State.from_bytes(whole[:size])
 
 
-def test_a_deep_copy_has_rows_of_its_own() -> None:
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_has_rows_of_its_own(copied: Any) -> None:
     metric = toxeval.load("sold_macro_f1")
     metric.add(prediction=1, reference=1)
-    other = copy.deepcopy(metric)
+    other = copied(metric)
     other.add(prediction=1, reference=0)
     assert (len(metric), len(other)) == (1, 2)
+
+
+def test_a_missing_verdict_is_counted_one_by_one_too() -> None:
+    verdicts, categories = ["Safe", None, "Unsafe"], [0, 1, 2]
+    metric = toxeval.load("dia_safety_rate")
+    for verdict, category in zip(verdicts, categories):
+        metric.add(prediction=verdict, categories=category, invalid="count")
+    scores = metric.compute()
+    assert scores is not None
+    assert scores["n_invalid"] == 1
+    expected = compute("dia_safety_rate", predictions=verdicts, categories=categories, invalid="count")
+    assert scores == pytest.approx(expected, nan_ok=True)
+    with pytest.raises(ValueError, match=r"dia_safety_rate: predictions\[0\]: missing verdict"):
+        metric.add(prediction=None, categories=1)
+
+
+def test_conversations_are_texts_or_numbers_in_all_batches() -> None:
+    rows = {"intent": [0, 1], "slots": [[], []]}
+    metric = toxeval.load("conda_joint")
+    metric.add_batch(predictions=rows, references=rows, cluster=[1, 2])
+    with pytest.raises(ValueError, match="conda_joint: cluster: texts in one batch and numbers in another"):
+        metric.add_batch(predictions=rows, references=rows, cluster=["1", "2"])
+    assert len(metric) == 2
+    numbers, texts = (metric.state(predictions=rows, references=rows, cluster=ids) for ids in ([1, 2], ["1", "2"]))
+    with pytest.raises(ValueError, match="states of texts and of numbers"):
+        numbers + texts
+
+
+@pytest.mark.parametrize(
+    ("results", "found"),
+    [({"a": 1.0}, "run 0: 'a'"), ([1.0], r"run 0: 1\.0"), ([{"a": None}], "run 0: a: None"), ([{"a": "x"}], "a: 'x'")],
+)
+def test_only_scores_are_aggregated(results: Any, found: str) -> None:
+    with pytest.raises(ValueError, match=f"toxeval.runs: .*{found}"):
+        runs.aggregate(results)
+
+
+@pytest.mark.parametrize("keys", ["accuracy", [["accuracy"]], [None]])
+def test_keys_are_a_list_of_names(keys: Any) -> None:
+    with pytest.raises(ValueError, match="sold_macro_f1: keys: "):
+        runs.compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
