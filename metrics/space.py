@@ -25,7 +25,7 @@ from space_results import SAVE_JS, card_text, columns_hint, message_html
 
 NOTE = (
     "This metric scores systems that detect offensive language. Labels and scores are all it needs: please leave the "
-    "texts themselves out. Nothing you enter is kept."
+    "texts themselves out. Nothing you enter is stored; the server forgets it within a minute."
 )
 
 

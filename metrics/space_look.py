@@ -83,7 +83,8 @@ def theme() -> Any:
 
 
 CSS = """
-.gradio-container { width: 100% !important; max-width: 1320px !important; margin: 0 auto !important; }
+.gradio-container { overflow: clip !important; width: 100% !important;
+  max-width: 1320px !important; margin: 0 auto !important; }
 .tox-head .html-container, .tox-columns .html-container { padding: 0 !important; }
 .block.tox-message:has(.prose:empty) { display: none; }
 .tox-compute { position: sticky; bottom: .5rem; z-index: 5; }
