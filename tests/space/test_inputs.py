@@ -18,6 +18,7 @@ space_inputs = pytest.importorskip("space_inputs")
 
 import space_files  # noqa: E402
 import space_options  # noqa: E402
+import space_results  # noqa: E402
 from space_files import read_file  # noqa: E402
 from space_inputs import LABEL, MAX_BYTES, MAX_ROWS, SCORE, SEQUENCE, Refused, cell_of, inputs_of, refusal  # noqa: E402
 from space_options import Option  # noqa: E402
@@ -36,7 +37,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("module", [space_inputs, space_files, space_options], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [space_inputs, space_files, space_options, space_results], ids=lambda module: module.__name__
+)
 def test_docstring_examples(module: Any) -> None:
     assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
