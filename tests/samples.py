@@ -11,6 +11,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+import sklearn
 from hypothesis import strategies as st
 
 import toxeval
@@ -25,6 +26,8 @@ THREE_WAY = ("Safe", "Utterance-Unsafe", "Context-Unsafe")
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
 THREAT = ("non-threat", "threat")
 TOXIC = ("non-toxic", "toxic")
+#: What scikit-learn can be compared on: 1.3 refuses nan, and has another F1 with 1.
+SKLEARN_ZERO_DIVISION = st.sampled_from([0.0, 1.0, math.nan] if sklearn.__version__ >= "1.4" else [0.0])
 
 
 @dataclass(frozen=True, repr=False)

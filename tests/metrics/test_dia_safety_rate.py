@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain.dia_safety_rate import CATEGORIES as SLUGS
 from plain.dia_safety_rate import dia_safety_rate as plain
-from samples import CATEGORIES, SAFETY, THREE_WAY, assert_same, close
+from samples import CATEGORIES, SAFETY, SKLEARN_ZERO_DIVISION, THREE_WAY, assert_same, close
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
@@ -84,7 +84,7 @@ def test_every_key_with_missing_verdicts(inputs: str, verdicts: tuple, data: st.
     assert_same(compute(**given_inputs, invalid="count", verdicts=vocabulary, **options), wanted)
 
 
-@given(replies(), st.sampled_from([0.0, 1.0, math.nan]))
+@given(replies(), SKLEARN_ZERO_DIVISION)
 def test_scikit_learn_agrees(rows: dict, zero_division: float) -> None:
     found = compute(**rows, zero_division=zero_division, detailed=True)
     common = {"labels": list(SAFETY), "zero_division": zero_division}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plain.sold_macro_f1 import sold_macro_f1 as plain
-from samples import SOLD, assert_same, rows_of_counts
+from samples import SKLEARN_ZERO_DIVISION, SOLD, assert_same, rows_of_counts
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
 import toxeval
@@ -39,7 +39,7 @@ def test_token_config_scores_all_tokens_of_all_posts(posts: list, zero_division:
     assert_same(found, plain(sum(predictions, []), sum(references, []), **options))
 
 
-@given(PAIRS, ZERO_DIVISION)
+@given(PAIRS, SKLEARN_ZERO_DIVISION)
 def test_scikit_learn_agrees(pairs: list, zero_division: float) -> None:
     predictions, references = map(list, zip(*pairs))
     found = toxeval.load("sold_macro_f1").compute(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plain.classes import class_scores
 from plain.threat_f1 import decide, sigmoid
 from plain.threat_f1 import threat_f1 as plain
-from samples import assert_same, close, probabilities, rows_of_counts
+from samples import SKLEARN_ZERO_DIVISION, assert_same, close, probabilities, rows_of_counts
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score
 
 import toxeval
@@ -79,7 +79,7 @@ def check_best_threshold(found: dict, references: list, chances: list) -> None:
             assert close(attained, found["best_f1_threat"])
 
 
-@given(rows(BITS, probabilities(), BITS), st.sampled_from([0.0, 1.0, math.nan]))
+@given(rows(BITS, probabilities(), BITS), SKLEARN_ZERO_DIVISION)
 def test_scikit_learn_agrees(columns: tuple, zero_division: float) -> None:
     predictions, scores, references = columns
     found = toxeval.load("threat_f1").compute(
