@@ -31,16 +31,19 @@ lint: $(VENV)/installed-for-tests
 	$(VENV)/bin/mypy metrics datasets_scripts toxeval
 
 $(VENV)/installed: setup.cfg pyproject.toml
+	@echo "Installing into $(VENV): a minute or more, once"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --editable .
 	touch $@
 
 $(VENV)/installed-for-space: setup.cfg pyproject.toml
+	@echo "Installing into $(VENV): a minute or more, once"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --editable ".[space]"
 	touch $(VENV)/installed $@
 
 $(VENV)/installed-for-tests: setup.cfg pyproject.toml
+	@echo "Installing into $(VENV): a minute or more, once"
 	$(PYTHON) -m venv $(VENV)
 	$(if $(strip $(TORCH)),$(VENV)/bin/pip install --quiet "$(TORCH)")
 	$(VENV)/bin/pip install --quiet --editable ".[$(EXTRAS)]" $(if $(strip $(WITH)),"$(WITH)")

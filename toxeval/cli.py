@@ -13,6 +13,9 @@ from toxeval import __version__, commands, tools
 #: Exit status when the input is bad.
 BAD_INPUT = 2
 
+#: The libraries whose errors mean that a server didn't answer.
+HTTP = ("httpx", "httpx2", "httpcore", "requests", "urllib3")
+
 
 def main() -> None:
     """Run the command: bad input ends it with the library's message and status 2, not with a traceback."""
@@ -35,8 +38,11 @@ def main() -> None:
     except BrokenPipeError:  # the reader of the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except (ValueError, OSError) as error:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
+    except Exception as error:
+        # what the Hub's client raises without a network is no OSError
+        if not isinstance(error, (ValueError, OSError)) and type(error).__module__.partition(".")[0] not in HTTP:
+            raise
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {error or type(error).__name__}", err=True)
         sys.exit(BAD_INPUT)
 
 

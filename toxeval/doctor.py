@@ -14,7 +14,7 @@ import numpy as np
 from toxeval.columns import GROUP, SCORE, SEQUENCE, fields, kinds
 from toxeval.files import open_table
 from toxeval.jobs import Job, batches, references_of
-from toxeval.loading import metric_class
+from toxeval.loading import load, metric_class
 from toxeval.metrics.inputs import describe
 from toxeval.metrics.labels import IGNORE
 from toxeval.pairing import collect
@@ -53,8 +53,16 @@ def examine(job: Job) -> list[Finding]:
         except ValueError as error:  # ids or lengths that don't match, missing columns, broken rows
             found.append(Finding("rows", str(error), "mend this first: nothing else could be looked at"))
             continue
+        found += _absent(job, inputs)
         found += _inputs(job, inputs)
     return found
+
+
+def _absent(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
+    """Inputs the metric needs and the files don't have, under the names that are looked for."""
+    for name, required in load(job.metric, job.config).inputs.items():
+        if required and name not in inputs:
+            yield Finding(name, "no column for it", f"if it has another name: --columns {name}=COLUMN")
 
 
 def _ids(job: Job, predictions: Table, references: Table | None) -> Iterator[Finding]:

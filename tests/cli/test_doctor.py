@@ -153,3 +153,10 @@ def test_rows(tmp_path: Path) -> None:
     short = lines(tmp_path / "c.jsonl", references=GOLD[:-1])
     finding = only(examine(Job("sold_macro_f1", (mine,), references=short)))
     assert f"{N} rows in {mine} and {N - 1} in" in finding.what
+
+
+def test_a_missing_column_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text("predictions,gold\nOFF,OFF\nNOT,OFF\n")
+    found = examine(Job("sold_macro_f1", (str(file),)))
+    assert [(f.where, "--columns references=" in f.advice) for f in found] == [("references", True)]
