@@ -3,10 +3,9 @@
 import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from itertools import chain
-from typing import Any, NoReturn
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -15,9 +14,11 @@ from .inputs import ROWS_AT_A_TIME, describe, from_arrow, is_arrow, is_number, m
 #: The label value the Trainer pads token sequences with; positions whose reference has it are left out.
 IGNORE = -100
 
+#: Bytes -> the unsigned type of as many.
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
-@dataclass(frozen=True)
-class _Input:
+
+class _Input(NamedTuple):  # a tuple, since one is made for every input of every small batch
     """What is being read, for messages."""
 
     module: str
@@ -26,7 +27,7 @@ class _Input:
     what: str = "label"
     scores_input: str = ""
     field: str = ""
-    hints: Mapping[Any, str] = dataclass_field(default_factory=dict)
+    hints: Mapping[Any, str] = MappingProxyType({})
     allowed: str = ""
 
     def row(self, row: int) -> str:
@@ -113,8 +114,9 @@ def _within(rows: np.ndarray, n_labels: int) -> bool:
     if not rows.size:
         return True
     if rows.dtype.kind == "i":  # read as unsigned, a negative id is a huge one: one pass instead of two
-        rows = rows.view(f"u{rows.dtype.itemsize}") if rows.dtype.isnative else rows.astype(np.int64).view(np.uint64)
-    return bool(rows.max() < n_labels and (rows.dtype.kind == "u" or rows.min() >= 0))
+        rows = rows.view(UNSIGNED[rows.dtype.itemsize]) if rows.dtype.isnative else rows.astype("i8").view(np.uint64)
+    # the ufunc itself: the method of an array takes as long again for a small batch
+    return bool(np.maximum.reduce(rows) < n_labels and (rows.dtype.kind == "u" or rows.min() >= 0))
 
 
 def _ids_from_unicode(source: _Input, rows: np.ndarray) -> np.ndarray:
