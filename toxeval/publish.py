@@ -69,7 +69,7 @@ def publish(
             export(name, folder, data_dir=data_dir)
             kind, problems = "dataset", []
         else:
-            build_space(name, folder)
+            build_space(name, repo, folder)
             kind, problems = "space", list(space_problems(folder, name))
         if problems:
             lines = "".join(f"\n- {problem}" for problem in problems)
@@ -117,12 +117,16 @@ def check_repo(repo: str, script: str | None) -> None:
         raise ValueError(f"toxeval.publish: repo {repo!r}: {found}; allowed: {owner}/{script}")
 
 
-def build_space(name: str, folder: Path) -> None:
-    """Copy a metric's folder: everything in it, and real files for links."""
+def build_space(name: str, repo: str, folder: Path) -> None:
+    """Copy a metric's folder: all of it, real files for links, and in the card examples that load it from ``repo``."""
     source = Path(str(importlib.import_module(f"toxeval.metrics.{name}").__file__)).parent
     # __init__.py makes a package of the folder where toxeval is installed; on the Hub it is none
     unwanted = shutil.ignore_patterns("__init__.py", "__pycache__", ".*")
     shutil.copytree(source, folder, ignore=unwanted)
+    card = folder / "README.md"
+    if card.exists():
+        text = card.read_text(encoding="utf-8")
+        card.write_text(text.replace(f'"metrics/{name}"', f'"{repo}"'), encoding="utf-8")
 
 
 def space_problems(folder: Path, name: str) -> Iterator[str]:
