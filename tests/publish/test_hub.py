@@ -9,9 +9,9 @@ import sys
 import venv
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import datasets
-import httpx
 import pytest
 from hub import running
 from packaging.version import Version
@@ -76,6 +76,8 @@ def test_modules_from_the_hub_in_an_environment_of_their_own(tmp_path: Path) -> 
     # each folder is a Space that starts, with nothing but its own files and requirements
     for name in toxeval.METRICS:
         with serving(tmp_path / name / "app.py", tmp_path / f"{name}-server", tmp_path / "home", str(python)) as server:
-            assert httpx.get(server.address).status_code == 200
-            titles = [part["props"].get("value") for part in httpx.get(f"{server.address}/config").json()["components"]]
+            assert urlopen(server.address).status == 200
+            titles = [
+                part["props"].get("value") for part in json.load(urlopen(f"{server.address}/config"))["components"]
+            ]
             assert "Compute" in titles

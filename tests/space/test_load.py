@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from pages import serving
 
 pytest.importorskip("gradio", reason="gradio is not installed (the extra space)")
+httpx = pytest.importorskip("httpx", reason="comes with gradio")
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
