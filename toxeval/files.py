@@ -114,26 +114,38 @@ def _records(file: Path, lines: Iterable[bytes], columns: Sequence[str]) -> Iter
 
 def _record(file: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=_object)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: line {number}: not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
         found = f"broken JSON at character {error.colno} ({error.msg})" if line.strip() else "empty"
         raise ValueError(f"{file}: line {number}: {found}; a JSON object in every line is wanted") from None
+    except (ValueError, RecursionError) as error:  # a field twice, a number too long, nesting too deep
+        raise ValueError(f"{file}: line {number}: {error}") from None
     if not isinstance(record, dict):
         found = f"a {type(record).__name__}"
         raise ValueError(f"{file}: line {number}: {found}; a JSON object in every line is wanted")
     return record
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; Python's own reader would keep the last of a field's values without a word."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ValueError("an object has a field twice")
+    return record
+
+
 def _json_array(file: Path, stream: BufferedReader) -> Table:
     """A JSON array of objects. It is in memory as a whole: JSON Lines is the format for what doesn't fit."""
     try:
-        records = json.loads(stream.read().removeprefix(codecs.BOM_UTF8))
+        records = json.loads(stream.read().removeprefix(codecs.BOM_UTF8), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{file}: line {error.lineno}: broken JSON at character {error.colno} ({error.msg})") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file}: {error}") from None
     for row, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(f"{file}: row {row}: a {type(record).__name__}; an array of JSON objects is wanted")

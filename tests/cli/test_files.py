@@ -205,3 +205,23 @@ def test_standard_input_is_read_once(tmp_path: Path, form: str) -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True, check=True).stdout
     assert out.decode().strip() == f"[3] {tuple(COLUMNS)}"
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('{"predictions": "OFF", "predictions": "NOT", "references": "OFF"}', "a field twice"),
+        ('{"predictions": ' + "9" * 5000 + ', "references": 1}', "limit"),
+        ('{"predictions": ' + "[" * 100_000 + "]" * 100_000 + "}", "recursion"),
+    ],
+)
+def test_json_that_would_be_misread(line: str, found: str, tmp_path: Path) -> None:
+    for name, text, where in (
+        ("p.jsonl", '{"predictions": "OFF", "references": "OFF"}\n' + line + "\n", "p.jsonl: line 2: "),
+        ("p.json", f"[{line}]", "p.json: "),
+    ):
+        file = tmp_path / name
+        file.write_text(text)
+        with pytest.raises(ValueError, match=found) as refusal:
+            list(open_table(str(file)).batches(["predictions"]))
+        assert where in str(refusal.value)
