@@ -153,7 +153,7 @@ def _read_column(module: str, name: str, column: Any) -> Any:
 
 def _unmasked(module: str, name: str, values: np.ma.MaskedArray) -> np.ndarray:
     """A masked array's values; what lies under a mask is none."""
-    mask = np.ma.getmaskarray(values)
+    mask = np.asarray(values.mask)  # without dimensions if there is none
     if mask.any():
         refuse(module, f"{name}[{int(np.argwhere(mask)[0][0])}]", "a masked value", "a value in every row")
     array: np.ndarray = np.asarray(values)

@@ -180,7 +180,7 @@ def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
     block, kind = (4 * BLOCK, np.int8) if pairs else (BLOCK, np.int8 if n_codes <= 127 else np.int64)
     total = np.zeros(n_codes, dtype=np.int64)
     for start in range(0, n, block):
-        codes = factors[0][0][start : start + block].astype(kind)
+        codes: np.ndarray = factors[0][0][start : start + block].astype(kind)
         for ids, size in factors[1:]:
             codes *= size
             codes += ids[start : start + block]
