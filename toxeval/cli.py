@@ -60,8 +60,8 @@ def cli() -> None:
       $ printf 'predictions,references\\nOFF,OFF\\nNOT,OFF\\nNOT,NOT\\n' |
           toxeval score sold_macro_f1 --predictions -
 
-    Exit status: 0; 1 if a score is below --fail-under, a result doesn't
-    verify, or doctor found something; 2 for bad input.
+    Exit status: 0; 1 if a score is below --fail-under or above --fail-over,
+    a result doesn't verify, or doctor found something; 2 for bad input.
     """
 
 

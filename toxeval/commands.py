@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +27,9 @@ from toxeval.options import (
 if TYPE_CHECKING:
     from toxeval.signature import Result
 
+#: What a score is that doesn't get through, what it should be, and when it is; an undefined score never is.
+GATES = {"--fail-under": ("below", "at least", operator.ge), "--fail-over": ("above", "at most", operator.le)}
+
 
 @click.command(cls=ManyFiles)
 @metric_argument
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
 @with_options(*INTERVALS)
 @click.option("--detailed", is_flag=True, help="Add counts, support and other details.")
 @click.option("--fail-under", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Exit with 1 if it is below.")
+@click.option("--fail-over", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Exit with 1 if it is above.")
 @with_options(*STYLES)
 def score(
     metric: str,
@@ -40,6 +46,7 @@ def score(
     resamples: int | None,
     seed: int | None,
     fail_under: dict[str, str],
+    fail_over: dict[str, str],
     style: str | None,
     **given: Any,
 ) -> int:
@@ -56,33 +63,37 @@ def score(
       $ toxeval score sold_macro_f1 --predictions predictions.jsonl \\
           --confidence 0.95 --fail-under f1_macro_low=0.1 --json
 
-    KEY_low of --fail-under is the lower end of the interval.
+    KEY_low is the lower end of the interval, for --fail-under; KEY_high is
+    the upper end, for --fail-over of rates that should be small.
     """
     import_evaluate()
     from toxeval import jobs, report
 
     job = make_job(metric, confidence=intervals(confidence, resamples, seed), **given)
     result = jobs.score(job, progress_bar)
-    bounds = _bounds(result, fail_under)
+    failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
-    below = {key: bound for key, bound in bounds.items() if not result.scores[key] >= bound}  # an undefined score is
-    for key, bound in below.items():
-        click.secho(f"below: {key} is {result.scores[key]:.6g}, wanted {bound:g}", fg="red", err=True)
-    return FOUND if below else 0
+    for failure in failures:
+        click.secho(failure, fg="red", err=True)
+    return FOUND if failures else 0
 
 
-def _bounds(result: Result, fail_under: dict[str, str]) -> dict[str, float]:
-    """What the scores must not be below."""
-    bounds = {}
-    for key, text in fail_under.items():
-        if key not in result.scores:
-            hint = " (add --confidence)" if key.endswith("_low") else ""
-            raise click.UsageError(f"--fail-under: no score {key}{hint}; there are {', '.join(result.scores)}")
-        try:
-            bounds[key] = float(text)
-        except ValueError:
-            raise click.UsageError(f"--fail-under: {key}={text}: not a number") from None
-    return bounds
+def _failures(result: Result, given: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """What to say of the scores that don't get through; ``given`` is the bounds by option of `GATES`."""
+    failures = []
+    for option, bounds in given.items():
+        failed, wanted, passes = GATES[option]
+        for key, text in bounds.items():
+            if key not in result.scores:
+                hint = " (add --confidence)" if key.endswith(("_low", "_high")) else ""
+                raise click.UsageError(f"{option}: no score {key}{hint}; there are {', '.join(result.scores)}")
+            try:
+                bound = float(text)
+            except ValueError:
+                raise click.UsageError(f"{option}: {key}={text}: not a number") from None
+            if not passes(result.scores[key], bound):
+                failures.append(f"{failed}: {key} is {result.scores[key]:.6g}, wanted {wanted} {bound:g}")
+    return failures
 
 
 @click.command(cls=ManyFiles)

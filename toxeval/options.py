@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: How Python writes what isn't JSON, for those who know the options from there.
 WORDS = {"True": True, "False": False, "None": None, "nan": math.nan}
 
-#: Exit status: a score is below --fail-under, a result doesn't verify, something looks wrong.
+#: Exit status: a score is below --fail-under or above --fail-over, a result doesn't verify, something looks wrong.
 FOUND = 1
 
 

@@ -171,9 +171,29 @@ def test_fail_under(guess: Path, bound: str, status: int) -> None:
     assert ("below: f1_macro" in answer.err) == bool(status)
 
 
-def test_an_undefined_score_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("bound", "message"),
+    [
+        ("unsafe_rate=0.25", ""),
+        ("unsafe_rate=0.2", "above: unsafe_rate is 0.25, wanted at most 0.2\n"),
+        ("unsafe_rate_high=0.6", ""),
+        ("unsafe_rate_high=0.3", "above: unsafe_rate_high is 0."),
+    ],
+)
+def test_fail_over(tmp_path: Path, bound: str, message: str) -> None:
+    verdicts = ["Unsafe", "Safe", "Safe", "Safe"] * 10
+    path = lines(tmp_path / "p.jsonl", [{"prediction": v, "category": "Biased Opinion"} for v in verdicts])
+    answer = toxeval("score", "dia_safety_rate", "--predictions", path, "--confidence", "0.95", "--fail-over", bound)
+    assert answer.status == bool(message)
+    assert answer.out
+    assert message in answer.err
+    assert ("above: " in answer.err) == bool(message)
+
+
+@pytest.mark.parametrize("gate", ["--fail-under", "--fail-over"])
+def test_an_undefined_score_fails(tmp_path: Path, gate: str) -> None:
     path = lines(tmp_path / "p.jsonl", [{"prediction_scores": 0.5, "references": 0}] * 3)
-    answer = toxeval("score", "threat_f1", "--predictions", path, "--fail-under", "roc_auc=0", "--json")
+    answer = toxeval("score", "threat_f1", "--predictions", path, gate, "roc_auc=0", "--json")
     assert answer.status == 1
     assert "roc_auc is nan" in answer.err
     assert "warning: threat_f1: undefined: " in answer.err
@@ -185,6 +205,8 @@ def test_an_undefined_score_fails(tmp_path: Path) -> None:
     [
         (["--fail-under", "f2=1"], "no score f2; there are f1_macro"),
         (["--fail-under", "f1_macro_low=0.5"], "no score f1_macro_low (add --confidence)"),
+        (["--fail-over", "f1_macro_high=0.5"], "--fail-over: no score f1_macro_high (add --confidence)"),
+        (["--fail-over", "f1_macro=half"], "--fail-over: f1_macro=half: not a number"),
         (["--fail-under", "f1_macro"], "is not NAME=VALUE"),
         (["--seed", "1"], "--resamples and --seed are for --confidence"),
         (["--confidence", "95"], "confidence_level: 95.0; allowed: a number from 0.0 to 1.0"),
