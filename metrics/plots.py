@@ -21,6 +21,8 @@ MARKERS = "osD^vP*"
 LINES = {"uncertainty": "-", "toxicity": "--", "review_scores": ":"}
 #: No picture shows more points of a curve.
 MAX_POINTS = 1500
+#: The endings of files a picture is written to -> what says when or by what it was written, left out.
+METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE = {
     "font.size": 8,
     "axes.titlesize": 8,
@@ -35,15 +37,15 @@ _STYLE = {
     "lines.linewidth": 1.3,
     "lines.markersize": 3.5,
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,  # TrueType: publishers refuse type 3
     "savefig.dpi": 300,
 }
 
 
 def save(figure: Any, path: str) -> None:
-    """Write a figure as PNG (300 dots an inch) or SVG, whichever the path ends in; the same bytes every time."""
-    metadata = {"Date": None} if path.endswith(".svg") else {"Software": None}
+    """Write a figure as PNG (300 dots an inch), SVG or PDF, whichever the path ends in; the same bytes every time."""
     with _style({"svg.hashsalt": "toxeval"}):
-        figure.savefig(path, metadata=metadata)
+        figure.savefig(path, metadata=METADATA.get(path[-4:]))
 
 
 def _style(more: Mapping[str, Any] | None = None) -> Any:

@@ -23,7 +23,7 @@ from toxeval.options import (
 @click.command(cls=ManyFiles)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
-@click.option("--out", required=True, metavar="FILE", help="The picture to write: .png or .svg.")
+@click.option("--out", required=True, metavar="FILE", help="The picture to write: .png, .svg or .pdf.")
 def plot(metric: str, out: str, **given: Any) -> None:
     """Draw the metric's picture.
 
@@ -39,15 +39,16 @@ def plot(metric: str, out: str, **given: Any) -> None:
     """
     import importlib
 
-    if not out.endswith((".png", ".svg")):
-        raise click.UsageError(f"--out {out}: must end in .png or .svg")
+    from toxeval.metrics import plots
+
+    if not out.endswith(tuple(plots.METADATA)):
+        raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
     try:
         importlib.import_module("matplotlib")
     except ImportError:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
     import_evaluate()
     from toxeval import pictures
-    from toxeval.metrics import plots
 
     plots.save(pictures.draw(make_job(metric, **given), progress_bar), out)
     click.echo(out)

@@ -104,10 +104,19 @@ def test_pictures_are_legible(case: str, tmp_path: Path) -> None:
 
 
 def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
-    for name in ("a.svg", "b.svg", "a.png", "b.png"):
-        plots.save(plots.ranking({"a": (np.array(GOLD), np.array(SCORES[0]))}), str(tmp_path / name))
-    for kind in ("svg", "png"):
-        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    for kind in ("svg", "png", "pdf"):
+        for name in "ab":
+            path = tmp_path / f"{name}.{kind}"
+            plots.save(plots.ranking({"a": (np.array(GOLD), np.array(SCORES[0]))}), str(path))
+        assert path.read_bytes() == (tmp_path / f"a.{kind}").read_bytes()
+        assert b"Date" not in path.read_bytes()
+
+
+def test_fonts_of_a_pdf_are_such_as_publishers_take(tmp_path: Path) -> None:
+    path = tmp_path / "picture.pdf"
+    plots.save(plots.ranking({"a": (np.array(GOLD), np.array(SCORES[0]))}), str(path))
+    assert b"/FontFile2" in path.read_bytes()
+    assert b"/Type3" not in path.read_bytes()
 
 
 def test_colours_can_be_told_apart_without_red_or_green() -> None:
@@ -160,11 +169,12 @@ def test_long_curves_are_thinned_and_keep_their_shape() -> None:
 
 def test_the_command_writes_pictures(tmp_path: Path) -> None:
     path = lines(tmp_path / "p.jsonl", prediction_scores=SCORES[0], references=GOLD)
-    for name, magic in (("picture.png", b"\x89PNG"), ("picture.svg", b"<?xml")):
+    for name, magic in (("picture.png", b"\x89PNG"), ("picture.svg", b"<?xml"), ("picture.pdf", b"%PDF")):
         answer = toxeval("plot", "threat_f1", "--predictions", path, "--out", tmp_path / name)
         assert (answer.status, answer.out) == (0, f"{tmp_path / name}\n"), answer.err
         assert (tmp_path / name).read_bytes().startswith(magic)
-    assert "must end in .png or .svg" in toxeval("plot", "threat_f1", "--predictions", path, "--out", "a.pdf").refused()
+    message = toxeval("plot", "threat_f1", "--predictions", path, "--out", "a.jpg").refused()
+    assert "a.jpg: must end in .png, .svg or .pdf" in message
     one_class = lines(tmp_path / "one.jsonl", prediction_scores=SCORES[0], references=[0] * N)
     message = toxeval("plot", "threat_f1", "--predictions", one_class, "--out", tmp_path / "no.png").refused()
     assert "only one class" in message
