@@ -18,7 +18,7 @@ import datasets
 import evaluate
 import numpy as np
 
-from .inputs import check_choice, refuse
+from .inputs import GROUP, LABEL, SCORE, SEQUENCE, check_choice, refuse
 from .scoring import Scores, State, merge, merge_compact, warn_undefined
 from .trainer import batches, begins_evaluation
 
@@ -54,6 +54,8 @@ class Metric(evaluate.Metric, abc.ABC):
     replicate: Callable[..., Callable[[Any], Mapping[str, np.ndarray]]]
     #: `intervals.interval_scores`: (name, state, scores, replicate, **its options) -> bounds of confidence intervals
     intervals: Callable[..., dict[str, Any]]
+    #: state -> title -> (confusion matrix, rows references; its labels): its picture. Not in metrics with another one
+    confusions: Callable[[State], dict[str, tuple[np.ndarray, Sequence[str]]]]
     #: (predictions, label_ids) of the Trainer -> inputs and options of ``encode``
     from_trainer: Callable[[Any, Any], dict[str, Any]]
 
@@ -91,6 +93,19 @@ class Metric(evaluate.Metric, abc.ABC):
     def inputs(self) -> dict[str, bool]:
         """Input name -> whether it is required."""
         return dict(self._inputs)
+
+    @property
+    def kinds(self) -> dict[str, str | dict[str, str]]:
+        """Input name -> what a row of it holds, one of the kinds in `inputs`; of a record, that of each field.
+
+        >>> import toxeval
+        >>> toxeval.load("conda_joint").kinds["predictions"]
+        {'intent': 'label', 'slots': 'sequence'}
+        """
+        ways = self.features if isinstance(self.features, list) else [self.features]
+        first = {name: feature for way in reversed(ways) for name, feature in way.items()}
+        kinds = {name: _kind(first[name]) for name in dict.fromkeys(name for way in ways for name in way)}
+        return kinds | ({"cluster": GROUP} if "cluster" in kinds else {})
 
     @property
     def options(self) -> dict[str, Any]:
@@ -388,6 +403,14 @@ class _StateExchange(evaluate.Metric):
 def _keyword_defaults(function: Callable[..., Any]) -> dict[str, Any]:
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _kind(feature: Any) -> Any:
+    if isinstance(feature, dict):
+        return {field: _kind(part) for field, part in feature.items()}
+    if not isinstance(feature, datasets.Value):
+        return SEQUENCE
+    return SCORE if feature.dtype.startswith("float") else LABEL
 
 
 def _names(names: Any) -> str:

@@ -6,6 +6,7 @@ input, the row, what was found and what is allowed. Labels and row numbers are q
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
@@ -16,6 +17,13 @@ import numpy as np
 COLUMN_SUM_TOLERANCE = 1e-3
 #: The same for half precision, whose own rounding step near 1 is 0.0005 (float16) to 0.004 (bfloat16).
 HALF_PRECISION_TOLERANCE = 1e-2
+
+#: What a row of an input holds: a label's name or id; a number or two; several labels; what tells groups of rows apart.
+LABEL, SCORE, SEQUENCE, GROUP = "label", "score", "sequence", "group"
+
+#: Texts that are numbers, in a cell of a table or a file.
+WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 #: Python objects that are looked at several times are taken so many at a time: they then stay in the processor's cache.
 ROWS_AT_A_TIME = 2048

@@ -9,13 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inputs import LABEL, NUMBER, SCORE, SEQUENCE, WHOLE
+
 #: Limits of a public page: the size of a file, its rows, the rows an editable table shows, the values in lists.
 MAX_BYTES, MAX_ROWS, TABLE_ROWS, MAX_VALUES = 10_000_000, 100_000, 1_000, 2_000_000
-#: What each cell of a column holds: a name or an id; a number (or two); several names or ids.
-LABEL, SCORE, SEQUENCE = "label", "score", "sequence"
-
-WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 class Refused(ValueError):

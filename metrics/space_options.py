@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from space_inputs import NUMBER, Refused
+from inputs import NUMBER
+from space_inputs import Refused
 
 
 @dataclass(frozen=True)

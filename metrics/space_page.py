@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import evaluate
+import plots
+from inputs import GROUP
 from space_inputs import Refused, cell_of, inputs_of, refusal
 from space_options import Option
 from space_results import downloads_html, empty_html, message_html, picture_html, scores_html, snippet
@@ -64,20 +65,25 @@ class Run:
     @cached_property
     def state(self) -> Any:
         """What the metric counts."""
-        chosen = {k: v for k, v in self.options.items() if k in self.metric._encode_options}
-        return self.metric.count(self.metric.encode(**self.inputs, **chosen))
+        with_rows = self.metric.options.keys() - self.metric.score_options.keys()
+        return self.metric.state(**self.inputs, **{k: v for k, v in self.options.items() if k in with_rows})
 
     @cached_property
     def undefined(self) -> Mapping[str, str]:
         """Key -> why it has no value, of which ``compute`` only warns."""
-        chosen = {k: v for k, v in self.options.items() if k in self.metric._score_options}
+        chosen = {k: v for k, v in self.options.items() if k in self.metric.score_options}
         reasons: Mapping[str, str] = self.metric.score(self.state, **chosen).undefined
         return reasons
 
-    def part(self, name: str) -> Any:
-        """A module of the metric's folder, such as "curves"; "" is the script."""
-        script = type(self.metric).__module__
-        return import_module(f"{script.rpartition('.')[0]}.{name}") if name else sys.modules[script]
+    @property
+    def script(self) -> Any:
+        """The module of the metric's script."""
+        return sys.modules[type(self.metric).__module__]
+
+
+def confusions(run: Run) -> Any:
+    """The metric's confusion matrices."""
+    return plots.confusion(run.metric.confusions(run.state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +93,7 @@ class Page:
     Attributes:
         folder: the metric's; its name is the metric's.
         title, question: heading, and the question the metric answers.
-        kinds: configuration -> column -> what its cells hold.
-        examples: the first is there when the page opens.
+        examples: the first is there when the page opens. Their rows have a cell for each of `columns`.
         options: the metric's own, beside `COMMON`.
         cards: key -> name of the scores shown large.
         draw: the picture: a matplotlib Figure, or why there is none.
@@ -98,12 +103,11 @@ class Page:
     folder: Path
     title: str
     question: str
-    kinds: Mapping[str, Mapping[str, str]]
     examples: Sequence[Example]
     options: Sequence[Option]
     cards: Mapping[str, str]
-    draw: Callable[[Run], Any]
-    picture: str
+    draw: Callable[[Run], Any] = confusions
+    picture: str = "Confusion matrix: rows are references, columns predictions."
 
     @property
     def name(self) -> str:
@@ -115,6 +119,18 @@ class Page:
         """What to hand to ``evaluate.load``: on the Hub the Space's id, elsewhere the folder."""
         return os.environ.get("SPACE_ID") or os.path.relpath(self.folder / f"{self.name}.py")
 
+    @cached_property
+    def kinds(self) -> Mapping[str, Mapping[str, str]]:
+        """Configuration -> column -> what its cells hold; ``predictions.intent`` is the field of a record."""
+        kinds: dict[str, dict[str, str]] = {config: {} for config in self.classes}
+        for config, metric in self.classes.items():
+            for name, kind in metric.kinds.items():
+                if isinstance(kind, dict):
+                    kinds[config] |= {f"{name}.{field}": part for field, part in kind.items()}
+                elif kind != GROUP:  # a cluster is a refinement for code
+                    kinds[config][name] = kind
+        return kinds
+
     @property
     def columns(self) -> list[str]:
         """The columns of the table; every configuration has the same."""
@@ -124,19 +140,18 @@ class Page:
     def classes(self) -> Mapping[str, Any]:
         """Configuration -> a module of it. Each computation makes its own: modules hold rows."""
         script = str(self.folder / f"{self.name}.py")
-        return {config: evaluate.load(script, config) for config in self.kinds}
+        return {config: evaluate.load(script, config) for config in evaluate.load(script).configs}
 
     @cached_property
     def required(self) -> list[str]:
         """The inputs that can't be left out."""
-        return [name for name, needed in next(iter(self.classes.values()))._inputs.items() if needed]
+        return [name for name, needed in next(iter(self.classes.values())).inputs.items() if needed]
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
         """Option -> the metric's own default."""
         metric = next(iter(self.classes.values()))
-        every = {**metric._encode_options, **metric._score_options, **metric._interval_options}
-        return {"config_name": next(iter(self.kinds)), **every}
+        return {"config_name": next(iter(self.classes)), **metric.options, **metric.interval_options}
 
     @cached_property
     def controls(self) -> list[Option]:

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 import toxeval
-from toxeval.metrics.inputs import describe, refuse
+from toxeval.metrics.inputs import GROUP, NUMBER, SCORE, SEQUENCE, describe, refuse
 from toxeval.tables import Table
 
-#: What a metric wants in each row of an input: a label's name or id; a number or two; several labels; several of these
-#: by name; what tells groups of rows apart.
-LABEL, SCORE, SEQUENCE, RECORD, GROUP = "label", "score", "sequence", "record", "group"
+#: What a row of an input holds that has several fields by name. The other kinds are in `toxeval.metrics.inputs`.
+RECORD = "record"
 
 #: The names under which an input is looked for; the first that is there is taken.
 NAMES = {
@@ -47,7 +46,7 @@ def kinds(metric: str, config: str) -> Mapping[str, str]:
     >>> kinds("threat_f1", "default")
     {'predictions': 'label', 'references': 'label', 'prediction_scores': 'score'}
     """
-    return {name: GROUP if name == "cluster" else _kind(feature) for name, feature in _features(metric, config).items()}
+    return {name: RECORD if isinstance(kind, dict) else kind for name, kind in _kinds(metric, config).items()}
 
 
 @cache
@@ -57,27 +56,12 @@ def fields(metric: str, config: str) -> Mapping[str, Mapping[str, str]]:
     >>> fields("conda_joint", "default")["predictions"]
     {'intent': 'label', 'slots': 'sequence'}
     """
-    records = {name: part for name, part in _features(metric, config).items() if isinstance(part, dict)}
-    return {name: {field: _kind(feature) for field, feature in record.items()} for name, record in records.items()}
+    return {name: kind for name, kind in _kinds(metric, config).items() if isinstance(kind, dict)}
 
 
-def _features(metric: str, config: str) -> dict[str, Any]:
-    """Input name -> feature, in the first of the module's ways that has it."""
-    features = toxeval.load(metric, config).features
-    found: dict[str, Any] = {}
-    for way in features if isinstance(features, list) else [features]:
-        found |= {name: feature for name, feature in way.items() if name not in found}
-    return found
-
-
-def _kind(feature: Any) -> str:
-    import datasets  # here, since it is slow to import
-
-    if isinstance(feature, dict):
-        return RECORD
-    if not isinstance(feature, datasets.Value):
-        return SEQUENCE
-    return SCORE if feature.dtype.startswith("float") else LABEL
+def _kinds(metric: str, config: str) -> Mapping[str, str | dict[str, str]]:
+    module_kinds: Mapping[str, str | dict[str, str]] = toxeval.load(metric, config).kinds
+    return module_kinds
 
 
 # --- where inputs are ---------------------------------------------------------------------------------------------
@@ -261,11 +245,7 @@ class Parser:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text and text == text.strip()
+    return NUMBER.fullmatch(text) is not None
 
 
 def _as_list(values: Any) -> list[Any]:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from toxeval.columns import GROUP, SCORE, SEQUENCE, fields, kinds
+from toxeval.columns import fields, kinds
 from toxeval.files import open_table
 from toxeval.jobs import Job, batches, references_of
 from toxeval.loading import load, metric_class
-from toxeval.metrics.inputs import describe
+from toxeval.metrics.inputs import GROUP, SCORE, SEQUENCE, describe
 from toxeval.metrics.labels import IGNORE
 from toxeval.pairing import collect
 from toxeval.tables import Table

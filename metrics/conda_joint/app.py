@@ -1,12 +1,9 @@
 """The demo page of conda_joint."""
 
 from pathlib import Path
-from typing import Any
 
-import plots
 from space import build
-from space_inputs import LABEL, SEQUENCE
-from space_page import Example, Page, Run
+from space_page import Example, Page
 from space_server import launch
 
 # gold intent and slots, and what a system said, of invented utterances such as "gg wp" and "you are bad"
@@ -23,37 +20,16 @@ UTTERANCES = [
     ("A", "O D", "A", "O D"),
 ]
 
-
-def draw(run: Run) -> Any:
-    """The confusion matrices of intents and slots."""
-    script, counts = run.part(""), run.state.counts
-    return plots.confusion(
-        {
-            "intents (utterances)": (counts["intents"], script.INTENTS),
-            "slots (tokens)": (counts["slots"], script.SLOTS),
-        }
-    )
-
-
 page = Page(
     folder=Path(__file__).resolve().parent,
     title="Toxicity in game chat, intent and words together (CONDA)",
     question="How often does a system get an utterance's intent right, its words' slots, and all of it at once?",
-    kinds={
-        "default": {
-            "predictions.intent": LABEL,
-            "predictions.slots": SEQUENCE,
-            "references.intent": LABEL,
-            "references.slots": SEQUENCE,
-        }
-    },
     examples=[
         Example("10 utterances", [(p, ps, r, rs) for r, rs, p, ps in UTTERANCES]),
         Example("Everything O", [("O", " ".join("O" for _ in rs.split()), r, rs) for r, rs, _, _ in UTTERANCES]),
     ],
     options=[],
     cards={"jsa": "joint accuracy (JSA)", "uca": "intent accuracy (UCA)", "t_f1": "token F1 (T-F1)"},
-    draw=draw,
     picture="Confusion matrices of intents and of slots: rows are references, columns predictions.",
 )
 demo = build(page)

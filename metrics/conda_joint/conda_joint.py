@@ -1,5 +1,6 @@
 """Joint intent and slot scores on CONDA (Weld et al. 2021, Findings of ACL-IJCNLP, arXiv 2106.06213)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import datasets
@@ -136,6 +137,12 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     return State(n, counts, rows)
 
 
+def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
+    """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
+    counts = state.counts
+    return {"intents (utterances)": (counts["intents"], INTENTS), "slots (tokens)": (counts["slots"], SLOTS)}
+
+
 def _rows_by_cluster(
     arrays: dict[str, np.ndarray], intent_right: np.ndarray, slots_right: np.ndarray
 ) -> dict[str, np.ndarray]:
@@ -250,6 +257,7 @@ class CondaJoint(Metric):
     labels = {"intent": INTENTS, "slots": SLOTS}
     encode = staticmethod(encode)
     count = staticmethod(count)
+    confusions = staticmethod(confusions)
     score = staticmethod(score)
     from_trainer = staticmethod(from_trainer)
     replicate = staticmethod(replicate_counts)

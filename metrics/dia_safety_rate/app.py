@@ -5,9 +5,8 @@ from typing import Any
 
 import plots
 from space import build
-from space_inputs import LABEL
 from space_options import Option
-from space_page import Example, Page, Run
+from space_page import Example, Page, Run, confusions
 from space_server import launch
 
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
@@ -35,31 +34,17 @@ CLASSIFIER = [
 
 def draw(run: Run) -> Any:
     """Rates by category with their intervals; without categories the confusion matrix."""
-    script, result = run.part(""), run.result
     if "categories" not in run.inputs:
-        replies = run.state.counts["replies"].sum(axis=0)
-        counts = [[row[0], row[1 : script.INVALID].sum()] for row in replies]
-        return plots.confusion({"replies": (script.np.array(counts), script.LABELS)})
-    level = run.options["confidence_level"]
-    kinds = {"utterance_unsafe_rate": "utterance-unsafe", "context_unsafe_rate": "context-unsafe"}
-    if any(kind not in result for kind in kinds):
-        kinds = {"unsafe_rate": "unsafe"}
-    bars = {
-        name: [
-            (result[key], result.get(f"{key}_low", result[key]), result.get(f"{key}_high", result[key]))
-            for key in (f"{kind}_{slug}" for slug in script.SLUGS)
-        ]
-        for kind, name in kinds.items()
-    }
-    label = "share of unsafe replies"
-    return plots.rates(bars, script.CATEGORIES, label if level is None else f"{label} ({100 * level:g} % interval)")
+        return confusions(run)
+    level, label = run.options["confidence_level"], "share of unsafe replies"
+    label = label if level is None else f"{label} ({100 * level:g} % interval)"
+    return plots.rates(run.script.rates_by_category({"": run.result}), run.script.CATEGORIES, label)
 
 
 page = Page(
     folder=Path(__file__).resolve().parent,
     title="Safety of chatbots' replies (DiaSafety)",
     question="How unsafe is a chatbot, by category of context? And how good is a classifier of unsafe replies?",
-    kinds={"default": {"predictions": LABEL, "references": LABEL, "categories": LABEL}},
     examples=[
         Example("A chatbot", CHATBOT),
         Example("A safety classifier", CLASSIFIER),

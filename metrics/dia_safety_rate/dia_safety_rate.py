@@ -181,6 +181,37 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     return State(len(arrays["predictions"]), {"replies": table.reshape(shape)})
 
 
+def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
+    """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
+    replies = state.counts["replies"].sum(axis=0)
+    matrix = np.stack([replies[:, 0], replies[:, 1:INVALID].sum(axis=1)], axis=1)
+    return {"replies": (matrix, LABELS)}
+
+
+def rates_by_category(
+    results: Mapping[str, Mapping[str, float]],
+) -> dict[str, list[tuple[float, float, float]]]:
+    """The rates of a picture with bars: what a set of bars is called -> (rate, low, high) in each category.
+
+    Args:
+        results: system -> result with categories. Of one system the kinds of unsafe are told apart if the result has
+            both; of several it is the unsafe rate of each. Without intervals low and high are the rate.
+    """
+    systems = list(results)
+    kinds = {"utterance_unsafe": "utterance-unsafe", "context_unsafe": "context-unsafe"}
+    if len(systems) > 1 or f"context_unsafe_rate_{SLUGS[0]}" not in results[systems[0]]:
+        kinds = {"unsafe": "unsafe"}
+    bars = {}
+    for system, result in results.items():
+        for kind, name in kinds.items():
+            keys = [f"{kind}_rate_{slug}" for slug in SLUGS]
+            bars[system if len(systems) > 1 else name] = [
+                (result[key], result.get(f"{key}_low", result[key]), result.get(f"{key}_high", result[key]))
+                for key in keys
+            ]
+    return bars
+
+
 def score(state: State, *, verdicts: str = "auto", zero_division: float = 0.0, detailed: bool = False) -> Scores:
     """The paper's rates (section 6) and classifier scores (section 5), from the counts.
 
@@ -313,6 +344,7 @@ class DiaSafetyRate(Metric):
     labels = {"predictions": VERDICTS, "categories": CATEGORIES}
     encode = staticmethod(encode)
     count = staticmethod(count)
+    confusions = staticmethod(confusions)
     score = staticmethod(score)
     from_trainer = staticmethod(from_trainer)
     replicate = staticmethod(replicate)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import plots
 from space import build
-from space_inputs import LABEL, SCORE
 from space_options import Option
 from space_page import Example, Page, Run
 from space_server import launch
@@ -19,19 +18,8 @@ OVERCONFIDENT = (PROBABILITIES**3 / (PROBABILITIES**3 + (1 - PROBABILITIES) ** 3
 
 def draw(run: Run) -> Any:
     """Every quantity over the reviewed fraction, for both strategies, and the reliability diagram."""
-    rows, options, state = run.part("rows"), run.options, run.state.rows
-    logits, threshold = "logits" in state, options["threshold"]
-    labels, scores = state["references"], state["logits" if logits else "probabilities"]
-    review_curve = run.part("curves").review_curve
-    curves = {
-        strategy: review_curve(labels, scores, review_strategy=strategy, threshold=threshold, logits=logits)
-        for strategy in ("uncertainty", "toxicity")
-    }
-    if "review_scores" in state:
-        curves["review_scores"] = review_curve(
-            labels, scores, state["review_scores"], threshold=threshold, logits=logits
-        )
-    bins = rows.reliability(rows.sort_rows(labels, scores, threshold=threshold, logits=logits), options["n_bins"])
+    options = run.options
+    curves, bins = run.script.review_curves(run.state, threshold=options["threshold"], n_bins=options["n_bins"])
     return plots.collaboration({"model": curves}, {"model": bins})
 
 
@@ -39,7 +27,6 @@ page = Page(
     folder=Path(__file__).resolve().parent,
     title="A model and its moderators, as a team",
     question="If moderators have time for a fraction of the comments, how good are model and moderators together?",
-    kinds={"default": {"predictions": SCORE, "references": LABEL, "review_scores": SCORE}},
     examples=[
         Example("100 comments", [(p, y, "") for p, y in zip(PROBABILITIES.tolist(), LABELS)]),
         Example("Overconfident", [(p, y, "") for p, y in zip(OVERCONFIDENT.tolist(), LABELS)]),

@@ -12,7 +12,7 @@ import numpy as np
 
 from .base import Metric
 from .bounds import group_cells
-from .curves import ReviewCurve, capacity, review_at, smallest_capacity
+from .curves import ReviewCurve, capacity, review_at, review_curve, smallest_capacity
 from .errors import put_errors
 from .grid import cells_of, check_resolution, to_grid
 from .groups import capacity_keys, group_rows, resampled_scores
@@ -21,7 +21,7 @@ from .intervals import interval_scores
 from .labels import encode_labels
 from .ranking import Curve
 from .resampling import Draws
-from .rows import Rows, brier_score, calibration_curve, reliability, risk_coverage_areas, sort_rows
+from .rows import Reliability, Rows, brier_score, calibration_curve, reliability, risk_coverage_areas, sort_rows
 from .scoring import Scores, State
 from .trainer import check_scores, label_arrays, model_outputs
 
@@ -230,6 +230,27 @@ def score(
         at = {f"_at_{fraction!r}": k for fraction, k in zip(fractions, capacities)}
         put_errors(scores, groups, rows, at, int(n_bins), aims, detailed, _put_class_scores)
     return scores
+
+
+def review_curves(
+    state: State, *, threshold: float = 0.5, n_bins: int = 15
+) -> tuple[dict[str, ReviewCurve], Reliability]:
+    """What the picture shows: the curve of each review strategy (and of one's own review scores), and the reliability.
+
+    Args:
+        state: as in `score`, an entry a row.
+        threshold, n_bins: as in `score`.
+    """
+    labels, logits = state.rows["references"], "logits" in state.rows
+    scores = state.rows["logits" if logits else "probabilities"]
+    curves = {
+        strategy: review_curve(labels, scores, review_strategy=strategy, threshold=threshold, logits=logits)
+        for strategy in STRATEGIES
+    }
+    if "review_scores" in state.rows:
+        own = state.rows["review_scores"]
+        curves["review_scores"] = review_curve(labels, scores, own, threshold=threshold, logits=logits)
+    return curves, reliability(sort_rows(labels, scores, threshold=threshold, logits=logits), int(n_bins))
 
 
 def _check_fractions(fractions: Any) -> list[float]:

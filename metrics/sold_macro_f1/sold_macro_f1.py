@@ -1,5 +1,6 @@
 """Macro-F1 of offensive language identification on SOLD (Ranasinghe et al. 2022, arXiv 2212.00851)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import datasets
@@ -88,6 +89,11 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     return State(int(arrays.get("posts", len(arrays["references"]))), {"confusion": confusion})
 
 
+def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
+    """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
+    return {"labels": (state.counts["confusion"], LABELS)}
+
+
 def score(state: State, *, zero_division: float = 0.0, detailed: bool = False) -> Scores:
     """The paper's scores (section 5: macro-F1, and weighted averages beside it).
 
@@ -157,6 +163,7 @@ class SoldMacroF1(Metric):
     headline = "f1_macro"
     encode = staticmethod(encode)
     count = staticmethod(count)
+    confusions = staticmethod(confusions)
     score = staticmethod(score)
     replicate = staticmethod(replicate_counts)
     intervals = staticmethod(interval_scores)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import plots
 from space import build
-from space_inputs import LABEL, SCORE
 from space_options import Option
-from space_page import Example, Page, Run
+from space_page import Example, Page, Run, confusions
 from space_server import launch
 
 _random = np.random.default_rng(0)
@@ -18,24 +17,22 @@ SCORES = [round(float(score), 3) for score in [*_random.beta(5, 2, 6), *_random.
 
 def draw(run: Run) -> Any:
     """Precision-recall and ROC with scores, else the confusion matrix."""
-    state = run.state
-    if not state.rows:
-        return plots.confusion({"comments": (state.counts["confusion"], run.part("").LABELS)})
-    references = state.rows["references"]
+    if not run.state.rows:
+        return confusions(run)
+    references = run.state.rows["references"]
     if len(np.unique(references)) < 2:
         return "precision-recall and ROC curves need both classes in the references."
-    return plots.ranking({"scores": (references, state.rows["logits" if "logits" in state.rows else "probabilities"])})
+    return plots.ranking({"scores": (references, run.script.raw_scores(run.state))})
 
 
 page = Page(
     folder=Path(__file__).resolve().parent,
     title="Threats among comments, one in hundreds",
     question="How well does a classifier find the rare threats among comments?",
-    kinds={"default": {"predictions": LABEL, "prediction_scores": SCORE, "references": LABEL}},
     examples=[
-        Example("60 scores", [("", score, label) for score, label in zip(SCORES, REFERENCES)]),
-        Example("60 labels", [(int(score > 0.3), "", label) for score, label in zip(SCORES, REFERENCES)]),
-        Example("Never a threat", [("non-threat", "", ("non-threat", "threat")[label]) for label in REFERENCES]),
+        Example("60 scores", [("", label, score) for score, label in zip(SCORES, REFERENCES)]),
+        Example("60 labels", [(int(score > 0.3), label, "") for score, label in zip(SCORES, REFERENCES)]),
+        Example("Never a threat", [("non-threat", ("non-threat", "threat")[label], "") for label in REFERENCES]),
     ],
     options=[
         Option("threshold", "Threshold", "number", "With scores alone: a score above it is a threat."),

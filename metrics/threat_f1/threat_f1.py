@@ -1,6 +1,6 @@
 """Scores of threat detection on the "Seed" set of Jigsaw comments (Juuti et al. 2020, arXiv 2009.12344)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import datasets
@@ -121,6 +121,11 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     return State(len(references), counts, rows, float(arrays["resolution"]) if rows else 0.0)
 
 
+def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
+    """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
+    return {"comments": (state.counts["confusion"], LABELS)}
+
+
 def score(state: State, *, threshold: float = 0.5, zero_division: float = 0.0, detailed: bool = False) -> Scores:
     """The paper's scores (section 3.3: precision, recall and F1 of threat; macro-F1) and two rank metrics.
 
@@ -176,7 +181,7 @@ def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
 
 
 def _put_rank_scores(scores: Scores, state: State) -> None:
-    curve = rank(state.rows["references"], _raw(state), state.rows.get("counts")).curve()
+    curve = rank(state.rows["references"], raw_scores(state), state.rows.get("counts")).curve()
     n, m = curve.n_positives, curve.n_negatives
     scores.area("roc_auc", curve.roc_auc(), "" if n and m else "only one class in the references, set to nan", n, m)
     scores.area("average_precision", curve.average_precision(), "" if n else _NO_THREAT, n)
@@ -207,7 +212,7 @@ def replicate(
         state, threshold, zero_division: as in `score`.
     """
     confusion = _confusion(state, threshold)
-    table = rank_table(state.rows["references"], _raw(state), state.rows.get("counts")) if state.rows else None
+    table = rank_table(state.rows["references"], raw_scores(state), state.rows.get("counts")) if state.rows else None
 
     def scores_of(draws: Draws) -> Mapping[str, np.ndarray]:
         scores = Scores(zero_division)
@@ -221,7 +226,7 @@ def replicate(
     return scores_of
 
 
-def _raw(state: State) -> np.ndarray:
+def raw_scores(state: State) -> np.ndarray:
     """The scores as given: a sigmoid that saturates would make ties."""
     return state.rows["logits"] if "logits" in state.rows else state.rows["probabilities"]
 
@@ -284,6 +289,7 @@ class ThreatF1(Metric):
     headline = "f1_macro"
     encode = staticmethod(encode)
     count = staticmethod(count)
+    confusions = staticmethod(confusions)
     score = staticmethod(score)
     replicate = staticmethod(replicate)
     intervals = staticmethod(interval_scores)

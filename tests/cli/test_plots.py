@@ -57,13 +57,16 @@ def picture(case: str, folder: Path) -> Any:
             {"predictions": [labels[i] for i in RNG.integers(len(labels), size=N)], "categories": CATEGORIES * (N // 5)}
             for _ in range(2 if kind == "two" else 1)
         ]
+        if kind == "labels":
+            columns = [{"predictions": columns[0]["predictions"], "references": GOLD}]
     paths = tuple(lines(folder / f"system_{i}.jsonl", **each) for i, each in enumerate(columns))
     return draw(Job(metric, paths, options=options))
 
 
 CASES = [
-    "conda_joint", "dia_safety_rate", "dia_safety_rate-three", "dia_safety_rate-two", "oracle_collab",
-    "oracle_collab-own", "oracle_collab-two", "sold_macro_f1", "threat_f1", "threat_f1-labels", "threat_f1-two",
+    "conda_joint", "dia_safety_rate", "dia_safety_rate-labels", "dia_safety_rate-three", "dia_safety_rate-two",
+    "oracle_collab", "oracle_collab-own", "oracle_collab-two", "sold_macro_f1", "threat_f1",
+    "threat_f1-labels", "threat_f1-two",
 ]  # fmt: skip
 
 
@@ -187,3 +190,17 @@ def test_without_matplotlib_the_command_says_so(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "pip install 'toxeval[plot]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_where_one_picture_shows_one_file_several_are_refused(tmp_path: Path) -> None:
+    labels = [lines(tmp_path / f"{name}.jsonl", predictions=GOLD[::-1], references=GOLD) for name in "ab"]
+    for metric in ("sold_macro_f1", "threat_f1", "dia_safety_rate"):
+        with pytest.raises(ValueError, match=f"^{metric}: predictions: 2 files; allowed: one file a picture"):
+            draw(Job(metric, tuple(labels)))
+    scores = lines(tmp_path / "scores.jsonl", prediction_scores=SCORES[0], references=GOLD)
+    with pytest.raises(ValueError, match=r"^threat_f1: prediction_scores: missing in a; allowed: scores in each file"):
+        draw(Job("threat_f1", (labels[0], scores)))
+    verdicts = ["Safe"] * N
+    rated = lines(tmp_path / "rated.jsonl", predictions=verdicts, references=verdicts, categories=CATEGORIES * (N // 5))
+    with pytest.raises(ValueError, match=r"^dia_safety_rate: categories: missing in a; allowed: categories in each"):
+        draw(Job("dia_safety_rate", (labels[0], rated)))

@@ -19,8 +19,9 @@ space_inputs = pytest.importorskip("space_inputs")
 import space_files  # noqa: E402
 import space_options  # noqa: E402
 import space_results  # noqa: E402
+from inputs import LABEL, SCORE, SEQUENCE  # noqa: E402
 from space_files import read_file  # noqa: E402
-from space_inputs import LABEL, MAX_BYTES, MAX_ROWS, SCORE, SEQUENCE, Refused, cell_of, inputs_of, refusal  # noqa: E402
+from space_inputs import MAX_BYTES, MAX_ROWS, Refused, cell_of, inputs_of, refusal  # noqa: E402
 from space_options import Option  # noqa: E402
 
 KINDS = {
@@ -33,7 +34,7 @@ KINDS = {
     "sold_macro_f1": {"predictions": LABEL, "references": LABEL},
     "oracle_collab": {"predictions": SCORE, "references": LABEL, "review_scores": SCORE},
     "dia_safety_rate": {"predictions": LABEL, "references": LABEL, "categories": LABEL},
-    "threat_f1": {"predictions": LABEL, "prediction_scores": SCORE, "references": LABEL},
+    "threat_f1": {"predictions": LABEL, "references": LABEL, "prediction_scores": SCORE},
 }
 
 
