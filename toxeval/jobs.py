@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -148,7 +149,7 @@ def accumulate(
         try:
             module.add_batch(**batch.inputs)
         except ValueError as error:
-            raise ValueError(batch.explain(str(error))) from None
+            raise ValueError(explain(module, inputs, batch.explain(str(error)))) from None
     if not inputs:
         refuse(job.metric, "predictions", f"no rows in {predictions.name}", "at least one row")
     return module.added_state(), inputs
@@ -160,6 +161,22 @@ def batches(
     """The rows of a file with their references."""
     rows = paired(job.metric, job.config, predictions, references, job.columns)
     return progress(rows, predictions.name, predictions.n_rows) if progress else rows
+
+
+def explain(module: Metric, inputs: Collection[str], message: str) -> str:
+    """A metric's message as those need it who have files: options as ``--option``, and how to say where an input is.
+
+    Args:
+        module: the metric that refused.
+        inputs: the names of the inputs it got.
+        message: what it said.
+    """
+    options = "|".join(module.options)
+    message = re.sub(rf"\b({options})=(\w+)", lambda found: f"--option {found[1]}={found[2].lower()}", message)
+    for name in module.inputs:
+        if name not in inputs and message.startswith(f"{module.name}: {name}: missing"):
+            message += f" (if they are there: --columns {name}=COLUMN; in another file: --references FILE)"
+    return message
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from toxeval.files import open_table
-from toxeval.jobs import Job, Progress, batches, confidence_of, references_of, result_of, spread_of
+from toxeval.jobs import Job, Progress, batches, confidence_of, explain, references_of, result_of, spread_of
 from toxeval.metrics.base import Metric
 from toxeval.metrics.inputs import refuse
 from toxeval.pairing import join, take
@@ -99,7 +99,7 @@ def _encode(module: Metric, inputs: Mapping[str, Any], path: str) -> dict[str, n
         arrays: dict[str, np.ndarray] = module.encoded(**inputs)
         return arrays
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{path}: {explain(module, inputs, str(error))}") from None
 
 
 def _refuse_other_references(

@@ -255,6 +255,25 @@ def test_bad_files(tmp_path: Path, guess: Path) -> None:
     assert f"rows 0 and 1 of {gold} have the same one" in message
 
 
+@pytest.mark.parametrize(
+    ("metric", "text", "message"),
+    [
+        ("sold_macro_f1", "prediction,gold\nOFF,OFF\n", "--columns references=COLUMN"),
+        ("dia_safety_rate", "prediction\nSafe\n", "--columns categories=COLUMN; in another file: --references FILE"),
+        ("threat_f1", "prediction_score,reference\n1.5,1\n", "or pass --option from_logits=true)"),
+        ("oracle_collab", "prediction,reference\n0.5,1\n1.5,1\n", "predictions[1]: 1.5; allowed: probabilities"),
+    ],
+)
+def test_messages_speak_of_the_command(tmp_path: Path, metric: str, text: str, message: str) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(text)
+    said = toxeval("score", metric, "--predictions", path).refused()
+    assert message in said
+    assert "=True" not in said
+    if metric == "threat_f1":
+        assert message in toxeval("compare", metric, "--predictions", path, path).refused()
+
+
 @pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "parquet"])
 def test_standard_input(tmp_path: Path, guess: Path, form: str) -> None:
     separator = {"csv": ",", "tsv": "\t"}.get(form, "")
