@@ -277,6 +277,37 @@ def test_refusals(options: dict, message: str) -> None:
         compare("sold_macro_f1", A, B[1:], REFERENCES)
 
 
+SOME = [0, 1, 1]
+
+
+@pytest.mark.parametrize("given", [None, 5, "OFF", {}, np.array(3), iter(SOME), object()])
+def test_what_is_no_argument_is_refused_by_name(given: Any) -> None:
+    for message, call in (
+        ("system a: predictions", lambda: compare("sold_macro_f1", given, SOME, SOME)),
+        ("system b: predictions", lambda: compare("sold_macro_f1", SOME, given, SOME)),
+        ("system a: references", lambda: compare("sold_macro_f1", SOME, SOME, given)),
+        ("unknown metric", lambda: compare(given, SOME, SOME, SOME)),
+        ("ids", lambda: compare("sold_macro_f1", SOME, SOME, SOME, ids=[1, 2, 3], ids_a=given, ids_b=[1, 2, 3])),
+        ("run 0: predictions", lambda: summarise("sold_macro_f1", [given], SOME)),
+        ("run 0: references", lambda: summarise("sold_macro_f1", [SOME], given)),
+        ("ids", lambda: summarise("sold_macro_f1", [SOME], SOME, ids=[1, 2, 3], run_ids=given)),
+        ("runs", lambda: summarise("sold_macro_f1", given, SOME)),
+        ("results|run 0", lambda: aggregate(given)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    if given is not None and not hasattr(given, "__next__"):  # which has been read by now
+        with pytest.raises(ValueError, match="keys: "):
+            compare("sold_macro_f1", SOME, SOME, SOME, keys=given)
+
+
+def test_messages_call_systems_by_their_names() -> None:
+    with pytest.raises(ValueError, match="sold_macro_f1: theirs: 2 rows, 3 in the references"):
+        compare("sold_macro_f1", SOME, SOME[1:], SOME, names=["ours", "theirs"])
+    with pytest.warns(UserWarning, match="sold_macro_f1: ours: undefined: "):
+        summarise("sold_macro_f1", [[0, 0, 0]], SOME, names=["ours"])
+
+
 def test_inputs_of_any_container() -> None:
     torch = pytest.importorskip("torch")
     pd = pytest.importorskip("pandas")

@@ -65,6 +65,7 @@ def aggregate(results: Sequence[Mapping[str, float]]) -> Summary:
     >>> round(summary.mean["f1_macro"], 6), round(summary.std["f1_macro"], 6), summary.n_runs
     (0.81, 0.01, 3)
     """
+    results = _listed("results", results, "a list with what compute returned for each run")
     for i, result in enumerate(results):
         if not isinstance(result, Mapping):
             refuse("toxeval.runs", f"run {i}", describe(result), "a dict of scores")
@@ -92,6 +93,13 @@ def aggregate(results: Sequence[Mapping[str, float]]) -> Summary:
     )
 
 
+def _listed(argument: str, given: Any, allowed: str) -> list[Any]:
+    """An argument that holds several things, as a list; a text and a dict are one thing."""
+    if isinstance(given, (str, Mapping)) or not np.iterable(given):
+        refuse("toxeval.runs", argument, describe(given), allowed)
+    return list(given)
+
+
 def summarise(
     metric: str | Metric,
     runs: Sequence[Any],
@@ -102,6 +110,7 @@ def summarise(
     confidence_level: float | None = None,
     n_resamples: int = 1000,
     seed: int = 0,
+    names: Sequence[str] | None = None,
 ) -> Summary:
     """Score several runs against the same references.
 
@@ -113,6 +122,7 @@ def summarise(
             id; else by position.
         confidence_level: in (0, 1), for the bounds of the mean over other rows: the percentiles of the runs' mean
             score on ``n_resamples`` resamples of the rows, the same for all runs, drawn with ``seed``.
+        names: what messages call each run; by default ``run 0`` and so on.
 
     Raises:
         ValueError: for a run of another length (``run 1: 2499 rows, 2500 in the references``), ids that don't match,
@@ -125,9 +135,11 @@ def summarise(
     (0.875, [1.0, 0.75])
     """
     check_options("toxeval.runs", confidence_level, n_resamples, seed)
-    if not len(runs):
+    runs = _listed("runs", runs, "a list with the predictions of each run")
+    if not runs:
         refuse("toxeval.runs", "runs", "no runs", "at least one run")
-    names = [f"run {i}" for i in range(len(runs))]
+    run_ids = run_ids if run_ids is None else _listed("run_ids", run_ids, "a list with the ids of each run")
+    names = names or [f"run {i}" for i in range(len(runs))]
     systems = run_systems(metric, names, runs, references, ids, run_ids)
     results = [scores.as_dict(systems.metric.headline) for scores in systems.scores]
     _warn(systems, names)
@@ -195,6 +207,7 @@ def compare(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
+    names: Sequence[str] = ("system a", "system b"),
 ) -> dict[str, Comparison]:
     """Compare two systems on the same rows.
 
@@ -215,6 +228,7 @@ def compare(
         method: "auto", or "bootstrap" for all keys.
         confidence_level: of the interval, in (0, 1).
         n_resamples, seed: of the bootstrap.
+        names: what messages call the systems.
 
     Returns:
         key -> `Comparison`.
@@ -228,13 +242,12 @@ def compare(
     """
     check_choice("toxeval.runs", "method", method, ("auto", "bootstrap"))
     check_options("toxeval.runs", confidence_level, n_resamples, seed)
-    names = ["system a", "system b"]
     own_ids = None if ids_a is None and ids_b is None else [ids_a, ids_b]
     systems = run_systems(metric, names, [predictions_a, predictions_b], references, ids, own_ids)
     a, b = systems.scores
-    wanted = [next(iter(a.as_dict(systems.metric.headline)))] if keys is None else list(keys)
-    if isinstance(keys, str):
-        refuse(systems.metric.name, "keys", describe(keys), f"a list such as [{keys!r}]")
+    wanted = [next(iter(a.as_dict(systems.metric.headline)))]
+    if keys is not None:
+        wanted = _listed("keys", keys, f"a list such as {wanted}")
     for key in wanted:
         if not isinstance(key, str) or key not in a.values or key not in b.values or key in a.notes:
             allowed = ", ".join(k for k in a.values if k in b.values and k not in a.notes)

@@ -134,9 +134,10 @@ def run_systems(
         ValueError: for different numbers of rows, ids that are repeated or don't match, and what the metric refuses;
             the message names the system.
     """
-    metric = load(metric) if isinstance(metric, str) else metric
+    metric = _loaded(metric)
     module: str = metric.name
-    if (ids is None) != (own_ids is None) or own_ids is not None and any(own is None for own in own_ids):
+    some = own_ids is not None and (len(own_ids) != len(systems) or any(own is None for own in own_ids))
+    if some or (ids is None) != (own_ids is None):
         refuse(module, "ids", "of some rows only", "ids of the references and of every system, or none at all")
     shared = {} if references is None else _inputs(metric, references, "references")
     arrays = []
@@ -147,13 +148,19 @@ def run_systems(
             own = {key: _take(module, key, values, order) for key, values in own.items()}
         if shared and own:
             (n, m), where = (_length(next(iter(part.values()))) for part in (own, shared)), next(iter(shared))
-            if n != m:
+            if n != m and None not in (n, m):
                 raise ValueError(f"{module}: {name}: {n} rows, {m} in the {where}")
         try:
             arrays.append(metric.encoded(**own, **shared))
         except (ValueError, TypeError) as error:
             raise ValueError(f"{module}: {name}: {str(error).removeprefix(f'{module}: ')}") from None
     return _systems(metric, arrays, metric.score_options)
+
+
+def _loaded(metric: Any) -> Metric:
+    """The module of that name, which ``load`` refuses if there is none; or the module itself."""
+    module: Metric = metric if hasattr(metric, "encoded") else load(metric)
+    return module
 
 
 def _systems(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any]) -> Systems:
@@ -198,8 +205,14 @@ def _inputs(metric: Metric, given: Any, alone: str) -> dict[str, Any]:
     return {alone: given}
 
 
-def _length(values: Any) -> int:
-    return _length(next(iter(values.values()))) if isinstance(values, Mapping) else len(values)
+def _length(values: Any) -> int | None:
+    """How many rows; None of what holds no rows, to be refused by the metric."""
+    if isinstance(values, Mapping):
+        return _length(next(iter(values.values()), None))
+    try:
+        return len(values)
+    except TypeError:
+        return None
 
 
 # --- ids ----------------------------------------------------------------------------------------------------------

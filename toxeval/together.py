@@ -120,7 +120,8 @@ def score_runs(job: Job, progress: Progress | None = None) -> Result:
     rows = read_together(module, job, progress)
     intervals = {key: value for key, value in confidence_of(module, job).items() if key != "stratify"}
     runs = sorted(range(len(rows.own)), key=rows.digests.__getitem__)
-    summary = summarise(module, [rows.own[i] for i in runs], rows.shared, **intervals)
+    names = [job.predictions[i] for i in runs]
+    summary = summarise(module, [rows.own[i] for i in runs], rows.shared, **intervals, names=names)
     scores = dict(summary.mean)
     for key in summary.low:
         scores |= {f"{key}_low": summary.low[key], f"{key}_high": summary.high[key]}
@@ -195,8 +196,10 @@ def contest(job: Job, keys: Sequence[str], progress: Progress | None = None) -> 
     module = job.module()
     rows = read_together(module, job, progress)
     intervals = {key: value for key, value in confidence_of(module, job).items() if key != "stratify"}
+    first, *others = job.predictions
     comparisons = [
-        compare(module, own, rows.own[0], rows.shared, keys=list(keys) or None, **intervals) for own in rows.own[1:]
+        compare(module, own, rows.own[0], rows.shared, keys=list(keys) or None, **intervals, names=(path, first))
+        for path, own in zip(others, rows.own[1:])
     ]
     result = result_of(
         job,

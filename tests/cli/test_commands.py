@@ -154,6 +154,11 @@ def test_runs(guess: Path, other: Path) -> None:
     assert "|runs:2|" in result["signature"]
     table = toxeval("score", "sold_macro_f1", "--predictions", guess, other, "--confidence", "0.95").out
     assert re.match(r"sold_macro_f1 +mean of 2 +std +min +max +95 % interval\n", table)
+    never = sold(guess.parent / "never.jsonl", ["NOT"] * 100)
+    for command, files in (("compare", (guess, other, never)), ("score", (guess, never, "--confidence", "0.95"))):
+        warned = toxeval(command, "sold_macro_f1", "--predictions", *files, "--resamples", "50").err.splitlines()
+        assert warned
+        assert all(line.startswith(f"warning: sold_macro_f1: {never}: undefined: ") for line in warned)
     short = sold(guess.parent / "short.jsonl", GUESS[:99], GOLD[:99])
     message = toxeval("score", "sold_macro_f1", "--predictions", guess, short).refused()
     assert "100 rows in" in message
