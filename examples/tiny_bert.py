@@ -8,6 +8,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, PreTrainedTokenizerFast, TrainingArguments, set_seed
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+#: Where checkpoints go; gone when the script ends.
+FOLDER = tempfile.TemporaryDirectory(prefix="toxeval-example-")
 
 
 def make_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
@@ -32,7 +34,7 @@ def arguments(best: str, **options: Any) -> TrainingArguments:
     """Evaluate after every epoch, and keep the model with the highest score."""
     set_seed(0)
     return TrainingArguments(
-        output_dir=tempfile.mkdtemp(prefix="toxeval-example-"),
+        output_dir=FOLDER.name,
         eval_strategy="epoch",
         save_strategy="epoch",
         save_total_limit=1,

@@ -81,7 +81,7 @@ class Metric(evaluate.Metric, abc.ABC):
         self._encode_options = _keyword_defaults(self.encode)
         self._score_options = _keyword_defaults(self.score)
         self._interval_options = _keyword_defaults(self.intervals)
-        self._check_names(fixed, self._encode_options | self._score_options | self._interval_options, "option")
+        self.check_options(fixed)
         self._fixed = fixed
         values = {"seed": self.seed} | fixed
         for options in (self._encode_options, self._score_options, self._interval_options):
@@ -121,6 +121,18 @@ class Metric(evaluate.Metric, abc.ABC):
     def interval_options(self) -> dict[str, Any]:
         """The options of confidence intervals, likewise."""
         return dict(self._interval_options)
+
+    def check_options(self, given: Mapping[str, Any]) -> None:
+        """Refuse names that aren't options of ``compute``.
+
+        >>> import toxeval
+        >>> toxeval.load("threat_f1").check_options({"treshold": 0.3})
+        Traceback (most recent call last):
+        ...
+        ValueError: threat_f1: option treshold: unknown; allowed: from_logits, score_resolution, threshold, \
+zero_division, detailed, confidence_level, n_resamples, seed, stratify (did you mean threshold?)
+        """
+        self._check_names(given, self._encode_options | self._score_options | self._interval_options, "option")
 
     def _check_names(self, given: Mapping[str, Any], allowed: Mapping[str, Any], kind: str) -> None:
         for name in given:
@@ -328,7 +340,7 @@ class Metric(evaluate.Metric, abc.ABC):
         """
         evaluation, self._evaluation = self._evaluation, None
         if evaluation is None or begins_evaluation():
-            evaluation = self._alone()
+            evaluation = self.without_rows()
         for predictions, label_ids in batches(eval_prediction):
             given = self.from_trainer(predictions, label_ids)
             evaluation.add_batch(**{key: value for key, value in given.items() if key not in self._fixed})
@@ -337,7 +349,7 @@ class Metric(evaluate.Metric, abc.ABC):
         self._evaluation = evaluation
         return {}
 
-    def _alone(self) -> "Metric":
+    def without_rows(self) -> "Metric":
         """A module like this one, for one process and without rows."""
         alone: Metric = object.__new__(type(self))
         alone.__dict__.update(self.__getstate__() | {"num_process": 1, "process_id": 0})

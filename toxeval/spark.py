@@ -65,19 +65,18 @@ def score(
         ``toxeval.spark.score(spark.read.parquet("decisions"), "sold_macro_f1", by="language")``
     """
     module = toxeval.load(metric, config_name)
-    known = module._encode_options | module._score_options | module._interval_options
-    module._check_names(options, known, "option")
+    module.check_options(options)
     score_state = toxeval.load(metric, config_name, **options).score_state
     table = Table("the DataFrame", tuple(df.columns), False, None, _not_read)
     (places,) = find_inputs(metric, config_name or "default", [table], dict(columns or {}))
-    for name in [name for name, required in module._inputs.items() if required and name not in places]:
+    for name in [name for name, required in module.inputs.items() if required and name not in places]:
         refuse(metric, name, "no such column in the DataFrame", ", ".join(df.columns))
     if by is not None and by not in df.columns:
         refuse(metric, "option by", f"no column {by!r} in the DataFrame", ", ".join(df.columns))
     task = _Counting(
         metric,
         config_name or "default",
-        {key: value for key, value in options.items() if key in module._encode_options},
+        {key: options[key] for key in options if key in module.options and key not in module.score_options},
         places,
     )
     selected = [_column(df, name).alias(name) for name in columns_of(places)]
@@ -177,12 +176,12 @@ class _Counting:
             kind = rows.schema.field(KEY).type if KEY in rows.schema.names else None
             for key, part in _by_key(rows):
                 if key not in modules:
-                    modules[key] = module._alone()
+                    modules[key] = module.without_rows()
                 try:
                     modules[key].add_batch(**parse({name: part[name].combine_chunks() for name in table.columns}))
                 except ValueError as error:
                     raise ValueError(f"{BEGIN}{self._explain(str(error))}{END}") from None
-        yield from _as_batch({key: merge_compact(counted._pending) for key, counted in modules.items()}, kind)
+        yield from _as_batch({key: counted.added_state().compact() for key, counted in modules.items()}, kind)
 
     def _explain(self, message: str) -> str:
         """A metric's message with the column. Rows have no numbers in Spark, so the one of the block goes."""

@@ -50,8 +50,8 @@ def table(page: Any, number: int) -> dict[str, list[Any]]:
 def test_every_input_and_option_of_the_metric_is_there_with_its_default(page: Any) -> None:
     for config in page.kinds:
         metric = toxeval.load(page.name, config)
-        assert {column.partition(".")[0] for column in page.kinds[config]} == set(metric._inputs) - {"cluster"}
-        own = {**metric._encode_options, **metric._score_options, **metric._interval_options}
+        assert {column.partition(".")[0] for column in page.kinds[config]} == set(metric.inputs) - {"cluster"}
+        own = {**metric.options, **metric.interval_options}
         own.pop("score_resolution", None)  # bounds the memory of more rows than a page takes
         assert {option.name for option in page.controls} - {"config_name"} == set(own)
         for option, shown in zip(page.controls, page.shown({})):
