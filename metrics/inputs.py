@@ -366,6 +366,9 @@ def columns_of(module: str, name: str, values: Any, fields: Iterable[str]) -> di
         if set(values) != set(fields):
             refuse(module, name, f"the fields {', '.join(map(describe, values)) or '(none)'}", allowed)
         return {field: values[field] for field in fields}
+    if hasattr(values, "columns") or hasattr(values, "column_names"):  # of pandas, polars, pyarrow, ``datasets``
+        parts = ", ".join(f'"{field}": table["{field}"]' for field in fields)
+        refuse(module, name, f"a {type(values).__name__}", allowed, f"of a table give {{{parts}}}")
     rows = materialise(module, name, values)
     if not len(rows):  # an empty Arrow column has no type
         return {field: [] for field in fields}

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -200,6 +201,8 @@ def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn
         hint = "-100 marks positions to leave out, and only in the references of token sequences"
     elif isinstance(value, str) and value.strip() in labels:
         hint = f"did you mean {value.strip()!r}? White space is not stripped"
+    elif isinstance(value, str) and re.fullmatch(r"LABEL_\d+", value):
+        hint = "so a model calls its labels whose config has no id2label: set that, or give ids"
     elif isinstance(value, str) and value.isdigit():
         hint = "ids are integers, not texts"
     elif isinstance(value, str):

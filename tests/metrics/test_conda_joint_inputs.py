@@ -4,7 +4,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -196,3 +198,17 @@ def test_rows_are_numbered_across_the_blocks_they_are_read_in(row: int) -> None:
         ("E", f"references[{row}]"),
     ]:
         assert refusal(good, [*good[:row], bad, *good[row + 1 :]]).startswith(f"conda_joint: {place}: ")
+
+
+@pytest.mark.parametrize("hold", [pd.DataFrame, pa.Table.from_pandas, datasets.Dataset.from_pandas])
+def test_a_table_is_refused_with_what_to_give_of_it(hold: Callable[..., Any]) -> None:
+    frame = pd.DataFrame({"intent": ["E", "O"], "slots": [["P"], ["S", "T"]]})
+    table = hold(frame)
+    metric = toxeval.load("conda_joint")
+    advice = '{"intent": table["intent"], "slots": table["slots"]}'
+    with pytest.raises(ValueError, match=f"conda_joint: predictions: a {type(table).__name__}; .*") as refused:
+        metric.compute(predictions=table, references=frame.to_dict("records"))
+    assert f"(of a table give {advice})" in str(refused.value)
+    followed = eval(advice)
+    scores = metric.compute(predictions=followed, references=frame.to_dict("records"))
+    assert scores["jsa"] == 1.0

@@ -278,6 +278,14 @@ def test_another_case_is_the_same_word(metric: str, found: str, meant: str) -> N
         toxeval.load(metric).compute(predictions=[found], references=[0])
 
 
+@pytest.mark.parametrize("hold", [list, np.array, pd.Series, pa.array])
+def test_labels_of_a_model_without_names(hold: Callable[..., Any]) -> None:
+    for metric in ("dia_safety_rate", "sold_macro_f1", "threat_f1"):
+        message = "unknown (label|verdict) 'LABEL_1'; .*config has no id2label: set that, or give ids"
+        with pytest.raises(ValueError, match=message):
+            toxeval.load(metric).compute(predictions=hold(["LABEL_1"]), references=[0])
+
+
 def test_a_table_of_one_column_loses_an_axis() -> None:
     with pytest.raises(ValueError, match=r"shape \(2, 1\); allowed: one label a row.*lose the last axis"):
         toxeval.load("sold_macro_f1").compute(predictions=pd.DataFrame({"call": [1, 0]}), references=[1, 0])
