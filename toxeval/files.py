@@ -23,6 +23,8 @@ _TAKEN: WeakSet[BufferedReader] = WeakSet()
 #: Characters a cell of CSV may have; Python's own limit is short of a long document.
 LONGEST_CELL = 1 << 27
 TAB = "\t"
+#: How files begin that are no text, though their names may say so.
+PACKED = {b"\x1f\x8b": "compressed with gzip; unpack it first", b"PK\x03\x04": "a ZIP archive or an Excel workbook"}
 
 
 def open_table(path: str) -> Table:
@@ -60,6 +62,9 @@ def _from_stream(file: Path, stream: BufferedReader, *, once: bool) -> Table:
     kind = file.suffix
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(f"{file}: UTF-16 text; save it as UTF-8")
+    for magic, what in PACKED.items():
+        if head.startswith(magic):
+            raise ValueError(f"{file}: {what}")
     if not head.strip():
         raise ValueError(f"{file}: no rows (the file is empty)")
     if head.startswith(b"PAR1"):
@@ -167,6 +172,10 @@ def _separated(file: Path, stream: BufferedReader, separator: str, once: bool) -
     separator = separator or (TAB if b"\t" in stream.peek().partition(b"\n")[0] else ",")
     rows = _rows(file, stream, separator)
     names = next(rows)
+    other = next((mark for mark in (TAB, ";") if mark in names[0] and mark != separator), "")
+    if len(names) == 1 and other:  # tables of one column have no such name
+        found = f"separated by {'semicolons' if other == ';' else 'tabs'}, it seems"
+        raise ValueError(f"{file}: header: {found}; save it with commas as .csv, or with tabs as .tsv")
     if len(set(names)) < len(names):
         raise ValueError(f"{file}: header: two columns have the same name")
 
@@ -213,10 +222,16 @@ def _rows(file: Path, stream: BufferedReader, separator: str) -> Iterator[list[s
                 yield cells
                 row += 1
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: {f'row {row}' if width else 'header'}: not UTF-8 (byte {error.start + 1})") from None
+        raise ValueError(f"{file}: {_place(row)}: not UTF-8 (byte {error.start + 1})") from None
     except csv.Error as error:
-        raise ValueError(f"{file}: row {row}: not readable as a table ({_csv_problem(str(error))})") from None
+        raise ValueError(f"{file}: {_place(row)}: not readable as a table ({_csv_problem(str(error))})") from None
+
+
+def _place(row: int) -> str:
+    return "header" if row < 0 else f"row {row}"
 
 
 def _csv_problem(message: str) -> str:
+    if "new-line character" in message:
+        return "a carriage return without a line feed: save it with other line ends, LF or CRLF, or quote the cell"
     return "a quote isn't closed" if "unexpected end of data" in message else message

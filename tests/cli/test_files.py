@@ -150,7 +150,17 @@ BROKEN = {
     "latin.jsonl": (json_lines().encode() + b'{"id": "caf\xe9"}\n', "line 4: not UTF-8"),
     "utf16.csv": (CSV.encode("utf-16"), "UTF-16"),
     "text.parquet": (SECRET, "not a whole Parquet file"),
-    "zipped.csv": (gzip.compress(CSV.encode()), "not UTF-8"),
+    "zipped.csv": (gzip.compress(CSV.encode()), "compressed with gzip; unpack it first"),
+    "zipped.jsonl": (gzip.compress(json_lines().encode()), "compressed with gzip"),
+    "workbook.csv": (b"PK\x03\x04" + b"\x00" * 20, "an Excel workbook"),
+    "semicolons.csv": ("id;predictions\na;OFF\n", "header: separated by semicolons, it seems; save it with commas"),
+    "semicolons": ("id;predictions\na;OFF\n", "header: separated by semicolons"),
+    "semicolons.tsv": ("id;predictions\na;OFF\n", "header: separated by semicolons, .* or with tabs as .tsv"),
+    "decimal commas.csv": ("id;prediction_scores\na;0,5\n", "header: separated by semicolons"),
+    "tabs.csv": ("id\tpredictions\na\tOFF\n", "header: separated by tabs"),
+    "old mac.csv": (CSV.replace("two\nlines", "").replace("\n", "\r"), "header: .*a carriage return without"),
+    "a return.csv": (CSV + "d,OFF,NOT,gg\rwp\n", "row 3: .*a carriage return without a line feed.*quote the cell"),
+    "header quote.csv": ('id,"predictions\n', "header: not readable as a table .a quote isn't closed"),
 }
 
 
