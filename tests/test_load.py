@@ -1,6 +1,8 @@
 """Every way of loading a metric, and several processes at work."""
 
 import multiprocessing
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -48,6 +50,18 @@ def test_modules_can_be_combined(in_checkout: Path) -> None:
     both = evaluate.combine(["metrics/sold_macro_f1", "metrics/threat_f1"], force_prefix=True)
     result = both.compute(predictions=[1, 0], references=[1, 0])
     assert result["sold_macro_f1_f1_macro"] == result["threat_f1_f1_macro"] == 1.0
+
+
+def test_python_started_in_a_checkout_finds_all_of_it_without_an_editable_install(checkout: Path) -> None:
+    code = (
+        "import sys; sys.meta_path[:] = [finder for finder in sys.meta_path if 'editable' not in finder.__module__]\n"
+        "import toxeval, toxeval.metrics, toxeval.datasets_scripts\n"
+        "print(toxeval.metrics.__file__, toxeval.datasets_scripts.__file__, *toxeval.METRICS, sep='\\n')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    homes = [str(checkout / name / "__init__.py") for name in ("metrics", "datasets_scripts")]
+    assert run.stdout.split() == [*homes, *toxeval.METRICS]
 
 
 @pytest.fixture
