@@ -10,13 +10,18 @@ import hashlib
 import itertools
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import datasets
 from datasets.exceptions import DatasetGenerationError
 
 from .reading import DamagedFileError, SourceText, page_hint
+
+#: What a server that can't be reached is raised as; and the libraries whose own errors mean the same.
+UNREACHABLE = (FileNotFoundError, ConnectionError, TimeoutError)
+CLIENTS = ("aiohttp", "httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
 
 
 class SourceFile(NamedTuple):
@@ -91,7 +96,8 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
         if self.own_files is None:
             if self.BASE_URL is None:
                 raise FileNotFoundError(f"{self.dataset}: no data_dir given. {self.WHERE_TO_GET}")
-            paths: dict[str, str] = dl_manager.download({name: self._url(name) for name in names})
+            with self._from_the_net():
+                paths: dict[str, str] = dl_manager.download({name: self._url(name) for name in names})
             if not dl_manager.is_streaming:
                 self.downloads.update(paths)
             return paths
@@ -106,7 +112,7 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
 
     def read(self, name: str, path: str) -> SourceText:
         """The file's content, its size and SHA-256 compared with the pinned ones."""
-        with open(path, "rb") as file:
+        with self._from_the_net(), open(path, "rb") as file:
             data = file.read()
         size, sha256 = self.FILES[name].size, self.FILES[name].sha256
         found = hashlib.sha256(data).hexdigest()
@@ -131,6 +137,20 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
         found = {key: found.get(key, 0) for key in expected}
         if found != expected:
             self.disagree(name, f"expected {_counts(expected)}; found {_counts(found)}")
+
+    @contextmanager
+    def _from_the_net(self) -> Iterator[None]:
+        """Where files come from a server: its errors say how to do without."""
+        try:
+            yield
+        except Exception as error:
+            kind = next((kind for kind in UNREACHABLE if isinstance(error, kind)), None)
+            if kind is None and type(error).__module__.partition(".")[0] in CLIENTS:
+                kind = ConnectionError
+            if kind is None or self.own_files is not None:
+                raise
+            advice = "To do without a network, give your own copy of the source's files as data_dir"
+            raise kind(f"{self.dataset}: no download: {error or type(error).__name__}. {advice}.") from error
 
     def _url(self, name: str) -> str:
         return f"{self.BASE_URL}{self.FILES[name].path}"

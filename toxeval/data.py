@@ -55,6 +55,7 @@ def load_dataset(
         ValueError: unknown name, config, split or option; a file that is not the pinned one or is damaged
             (with file, line and what was found).
         FileNotFoundError: a file is missing, or the dataset has no download and no `data_dir` was given.
+        ConnectionError: no network; `data_dir` does without. (Some versions of `datasets` raise FileNotFoundError.)
 
     >>> data = load_dataset("threat_seed", data_dir="jigsaw", seed=20200304)  # doctest: +SKIP
     """

@@ -1,5 +1,6 @@
 """Downloads from a server on this machine: the right file, the wrong one, none, half of one, and trying again."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,39 @@ def test_not_found(conda_site: Any, cache: Path) -> None:
     assert not prepared(cache)
     conda_site.files["/data/CONDA_test.csv"] = page
     assert len(get(cache)["test"]) == 2
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_no_server(conda: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, streaming: bool) -> None:
+    with socket.socket() as bound:  # to a port where nobody listens
+        bound.bind(("127.0.0.1", 0))
+        pin(monkeypatch, "conda", conda, base_url=f"http://127.0.0.1:{bound.getsockname()[1]}/")
+        with pytest.raises((FileNotFoundError, ConnectionError), match="CONDA_train.csv.* as data_dir") as refused:
+            get(cache, streaming=streaming)
+    assert str(refused.value).startswith("conda: no download: ")
+    assert refused.value.__cause__ is not None
+    assert not prepared(cache)
+    assert get(cache, data_dir=conda)
+
+
+def test_errors_of_the_hubs_client_say_how_to_do_without(
+    conda: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    httpx = pytest.importorskip("httpx")
+    pin(monkeypatch, "conda", conda, base_url="http://127.0.0.1/")
+    for error, kind in (
+        (httpx.ConnectError("refused"), ConnectionError),
+        (TimeoutError(), TimeoutError),
+        (OSError(28, "No space left on device"), OSError),
+    ):
+
+        def fail(*args: Any, error: Exception = error) -> None:
+            raise error
+
+        monkeypatch.setattr("datasets.DownloadManager.download", fail)
+        with pytest.raises(kind) as refused:
+            get(cache)
+        assert ("as data_dir" in str(refused.value)) == (kind is not OSError)
 
 
 @pytest.mark.parametrize("unsized", [False, True])
