@@ -30,6 +30,15 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "scores": ("threat_f1", {"score_resolution": RESOLUTION}),
 }
 
+#: Of a Spark on this machine alone.
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+}
+
 
 def write(folder: Path, kind: str, n: int) -> Path:
     """Parquet files of n rows, a file in memory at a time."""
@@ -112,13 +121,7 @@ def with_spark(folder: str, kind: str) -> None:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
-    for key, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-    }.items():
+    for key, value in LOCAL.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

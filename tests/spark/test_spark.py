@@ -1,6 +1,7 @@
 """Apache Spark with several worker processes gives the numbers of ``compute``, or the library's own error."""
 
 import os
+import runpy
 import shutil
 import signal
 import sys
@@ -22,20 +23,14 @@ pytestmark = [quiet, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
+def spark(checkout: Path) -> Iterator[Any]:
     """Two worker processes beside the driver."""
     from pyspark.sql import SparkSession
 
     before = dict(os.environ)
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     builder = SparkSession.builder.master("local-cluster[2,1,1024]")
-    for key, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-    }.items():
+    for key, value in runpy.run_path(str(checkout / "benchmarks" / "scale.py"))["LOCAL"].items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
