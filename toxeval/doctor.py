@@ -235,10 +235,13 @@ def _scores(where: str, values: Any, logits: bool) -> Iterator[Finding]:
     if logits and not outside.any():
         yield Finding(where, "all in [0, 1], with from_logits", "these look like probabilities already")
     column = array[:, -1] if array.ndim == 2 else array
-    if len(column) >= 20:
-        if len(np.unique(column)) == 1:
-            yield Finding(where, f"the same score in all {len(column)} rows", "the model says nothing")
-        elif len(np.unique(column)) == 2 and not logits:
+    if len(column) >= 20 and len(np.unique(column)) == 1:
+        yield Finding(where, f"the same score in all {len(column)} rows", "the model says nothing")
+    elif not logits and np.isin(column, (0, 1)).all():
+        advice = "give the scores: of decisions, ranks, calibration and review by uncertainty say nothing"
+        yield Finding(where, "all exactly 0 or 1: these look like decisions, not probabilities", advice)
+    elif len(column) >= 20:
+        if len(np.unique(column)) == 2 and not logits:
             yield Finding(where, "only two different values", "are these labels? Ranks need scores")
         elif not logits and np.mean((column == 0) | (column == 1)) > 0.5:
             share = np.mean((column == 0) | (column == 1))

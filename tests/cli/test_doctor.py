@@ -105,8 +105,12 @@ def test_scores(tmp_path: Path) -> None:
     assert "positives score lower" in finding([round(1 - p, 3) for p in SOFT])
     assert "positives score lower" in finding([[p, 1 - p] for p in SOFT])
     assert finding([0.5] * N) == f"the same score in all {N} rows"
-    assert finding([float(g) for g in GOOD]) == "only two different values"
+    assert finding([float(g) for g in GOOD]) == "all exactly 0 or 1: these look like decisions, not probabilities"
+    assert finding([0.2 + 0.6 * g for g in GOOD]) == "only two different values"
     assert "are exactly 0 or 1" in finding([p if i % 3 == 0 else float(g) for i, (p, g) in enumerate(zip(SOFT, GOOD))])
+    few = only(findings(tmp_path, "oracle_collab", predictions=[0, 1, 1.0], references=[0, 1, 0]))
+    assert few.what == "all exactly 0 or 1: these look like decisions, not probabilities"
+    assert "calibration and review by uncertainty say nothing" in few.advice
     assert finding([*SOFT[:-1], float("nan")]) == "NaN or infinite (1 times)"
     assert finding([*SOFT[:-1], "high"]) == "not a number in every row"
     assert finding(SCORES) == "every positive scores above every negative"
