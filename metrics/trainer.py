@@ -82,7 +82,7 @@ def is_ids(array: np.ndarray) -> bool:
 def check_scores(module: str, logits: np.ndarray, expected: str) -> np.ndarray:
     """Logits of a yes-or-no question: shape (n,), (n, 1) or (n, 2)."""
     if is_ids(logits) or not (logits.ndim == 1 or logits.ndim == 2 and logits.shape[1] in (1, 2)):
-        refuse(module, "predictions", describe_array(logits), expected)
+        refuse(module, "predictions", describe_array(logits), expected, _other_head(logits, 1, 2))
     return logits
 
 
@@ -109,7 +109,7 @@ def ids_from(
     k, axes = len(labels), 1 if references is None else 2
     shape, last = outputs.shape[:axes], outputs.shape[axes:]
     if len(shape) < axes or not (last == () or not is_ids(outputs) and last in ((k,), (1,) if k == 2 else (k,))):
-        refuse(module, name, describe_array(outputs), expected)
+        refuse(module, name, describe_array(outputs), expected, _other_head(outputs, axes, k))
     if references is not None and shape != references.shape:
         refuse(module, name, f"{describe_array(outputs)} for labels of shape {references.shape}", expected)
     if is_ids(outputs) or last == () and k != 2:
@@ -122,6 +122,13 @@ def ids_from(
         value = logits[tuple(place)][~np.isfinite(logits[tuple(place)])][0]
         refuse(module, name + "".join(f"[{i}]" for i in place), str(float(value)), "finite logits")
     return (logits[..., 0] > 0).astype(np.int8) if logits.shape[-1] == 1 else logits.argmax(axis=-1)
+
+
+def _other_head(outputs: np.ndarray, axes: int, k: int) -> str:
+    """What to ask those whose logits, with ``axes`` axes before the last, are of other than ``k`` labels."""
+    if is_ids(outputs) or outputs.ndim != axes + 1 or outputs.shape[-1] == k:
+        return ""
+    return f"logits of {outputs.shape[-1]} labels? Load the model with num_labels={k}"
 
 
 def describe_array(array: np.ndarray) -> str:

@@ -129,7 +129,10 @@ def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
         predictions: logits of shape (n, 2), or (n, 1) (positive: OFF), or ids of shape (n,).
         label_ids: ids of shape (n,).
     """
-    expected = "from the model logits of shape (n, 2) or (n, 1), or ids of shape (n,); labels of shape (n,)"
+    expected = (
+        "from the model logits of shape (n, 2) or (n, 1), or ids of shape (n,); labels of shape (n,); "
+        'for a label a token load the configuration "token"'
+    )
     (outputs,) = model_outputs("sold_macro_f1", predictions, expected)
     (references,) = label_arrays("sold_macro_f1", label_ids, expected)
     return {

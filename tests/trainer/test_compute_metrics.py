@@ -118,6 +118,22 @@ def test_refusals(name: str, predictions: Any, label_ids: Any, message: str) -> 
     assert result.get("accuracy", 0) == pytest.approx(0 if name == "conda_joint" else 2 / 3)
 
 
+@pytest.mark.parametrize(
+    ("metric", "config", "shape", "advice"),
+    [
+        ("sold_macro_f1", "default", (4, 3), r"\(logits of 3 labels\? Load the model with num_labels=2\)$"),
+        ("sold_macro_f1", "token", (4, 5, 3), r"\(logits of 3 labels\? Load the model with num_labels=2\)$"),
+        ("sold_macro_f1", "default", (4, 5, 3), 'for a label a token load the configuration "token"$'),
+        ("sold_macro_f1", "default", (4, 5, 2), 'for a label a token load the configuration "token"$'),
+        ("threat_f1", "default", (4, 3), "num_labels=2"),
+    ],
+)
+def test_a_model_for_something_else(metric: str, config: str, shape: tuple[int, ...], advice: str) -> None:
+    labels = np.zeros(shape[:-1], dtype=int)
+    with pytest.raises(ValueError, match=advice):
+        toxeval.load(metric, config).compute_metrics(prediction(np.zeros(shape, np.float32), labels))
+
+
 def test_padding_may_hold_anything() -> None:
     slots = SLOTS.copy()
     slots[:, 2][CONDA_LABELS[1][:, 2] == -100] = np.nan
