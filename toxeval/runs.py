@@ -65,7 +65,7 @@ def aggregate(results: Sequence[Mapping[str, float]]) -> Summary:
     >>> round(summary.mean["f1_macro"], 6), round(summary.std["f1_macro"], 6), summary.n_runs
     (0.81, 0.01, 3)
     """
-    results = _listed("results", results, "a list with what compute returned for each run")
+    results = _listed("toxeval.runs", "results", results, "a list with what compute returned for each run")
     for i, result in enumerate(results):
         if not isinstance(result, Mapping):
             refuse("toxeval.runs", f"run {i}", describe(result), "a dict of scores")
@@ -93,10 +93,10 @@ def aggregate(results: Sequence[Mapping[str, float]]) -> Summary:
     )
 
 
-def _listed(argument: str, given: Any, allowed: str) -> list[Any]:
+def _listed(module: str, argument: str, given: Any, allowed: str) -> list[Any]:
     """An argument that holds several things, as a list; a text and a dict are one thing."""
     if isinstance(given, (str, Mapping)) or not np.iterable(given):
-        refuse("toxeval.runs", argument, describe(given), allowed)
+        refuse(module, argument, describe(given), allowed)
     return list(given)
 
 
@@ -135,10 +135,12 @@ def summarise(
     (0.875, [1.0, 0.75])
     """
     check_options("toxeval.runs", confidence_level, n_resamples, seed)
-    runs = _listed("runs", runs, "a list with the predictions of each run")
+    runs = _listed("toxeval.runs", "runs", runs, "a list with the predictions of each run")
     if not runs:
         refuse("toxeval.runs", "runs", "no runs", "at least one run")
-    run_ids = run_ids if run_ids is None else _listed("run_ids", run_ids, "a list with the ids of each run")
+    run_ids = (
+        run_ids if run_ids is None else _listed("toxeval.runs", "run_ids", run_ids, "a list with the ids of each run")
+    )
     names = names or [f"run {i}" for i in range(len(runs))]
     systems = run_systems(metric, names, runs, references, ids, run_ids)
     results = [scores.as_dict(systems.metric.headline) for scores in systems.scores]
@@ -247,7 +249,7 @@ def compare(
     a, b = systems.scores
     wanted = [next(iter(a.as_dict(systems.metric.headline)))]
     if keys is not None:
-        wanted = _listed("keys", keys, f"a list such as {wanted}")
+        wanted = _listed(systems.metric.name, "keys", keys, f"a list such as {wanted}")
     for key in wanted:
         if not isinstance(key, str) or key not in a.values or key not in b.values or key in a.notes:
             allowed = ", ".join(k for k in a.values if k in b.values and k not in a.notes)

@@ -303,7 +303,12 @@ def test_conversations_are_texts_or_numbers_in_all_batches() -> None:
 
 @pytest.mark.parametrize(
     ("results", "found"),
-    [({"a": 1.0}, "run 0: 'a'"), ([1.0], r"run 0: 1\.0"), ([{"a": None}], "run 0: a: None"), ([{"a": "x"}], "a: 'x'")],
+    [
+        ({"a": 1.0}, "results: a dict"),
+        ([1.0], r"run 0: 1\.0"),
+        ([{"a": None}], "run 0: a: None"),
+        ([{"a": "x"}], "a: 'x'"),
+    ],
 )
 def test_only_scores_are_aggregated(results: Any, found: str) -> None:
     with pytest.raises(ValueError, match=f"toxeval.runs: .*{found}"):
