@@ -75,7 +75,7 @@ def merge_sorted(*parts: Sorted) -> Sorted:
     merged = np.concatenate([part.values for part in parts])
     counts = [part.counts for part in parts]
     if counts[0] is not None:
-        return sort_values(merged, np.concatenate(counts))  # type: ignore[arg-type]
+        return sort_values(merged, np.concatenate(counts))
     merged.sort(kind="stable")
     return Sorted(merged)
 

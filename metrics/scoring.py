@@ -70,7 +70,7 @@ class State:
         arrays |= {f"rows/{key}": value for key, value in self.rows.items()}
         about = {"format": np.array(STATE_FORMAT), "n_rows": np.array(self.n_rows)}
         buffer = io.BytesIO()
-        np.savez(buffer, **about, resolution=np.array(self.resolution), **arrays)  # type: ignore[arg-type]
+        np.savez(buffer, **about, resolution=np.array(self.resolution), **arrays)
         return buffer.getvalue()
 
     @classmethod

@@ -53,6 +53,7 @@ def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -
         "TMPDIR": str(folder / "temporary"),
         "HF_HOME": str(home),
         "PYTHONWARNINGS": "ignore",
+        "PYTHONUNBUFFERED": "1",  # a file gets what the server says at once
     }
     with open(folder / "log", "w+") as log:
         server = subprocess.Popen([python, str(app)], env=environment, cwd=app.parents[2], stdout=log, stderr=log)

@@ -222,9 +222,8 @@ def combined(digests: Sequence[str]) -> str:
 
 def _bytes(array: np.ndarray) -> bytes:
     """The same on every machine; -0.0 is 0.0."""
-    if array.dtype.kind in "iub":
-        return array.astype("<i8").tobytes()
-    return (array.astype("<f8") + 0.0).tobytes()
+    data: bytes = (array.astype("<i8") if array.dtype.kind in "iub" else array.astype("<f8") + 0.0).tobytes()
+    return data
 
 
 # --- verification -------------------------------------------------------------------------------------------------

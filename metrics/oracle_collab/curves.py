@@ -98,7 +98,8 @@ def _unreviewed(rows: Rows, side: int, cut: _Cut, share: float) -> Callable[[Any
     if rows.rising is None:
         below, at = review <= cut.score, review == cut.score
         if scores.before is None:
-            return np.concatenate([[0], np.cumsum(below) - share * np.cumsum(at)]).__getitem__
+            left: Callable[[Any], Any] = np.concatenate([[0], np.cumsum(below) - share * np.cumsum(at)]).__getitem__
+            return left
         before, counts = scores.before, np.diff(scores.before)
         weighed = np.concatenate([[0], np.cumsum(below * counts) - share * np.cumsum(at * counts)])
         return lambda positions: weighed[before.searchsorted(positions)]
