@@ -47,6 +47,8 @@ class Metric(evaluate.Metric, abc.ABC):
     headline: ClassVar[str]
     #: input, or field of a record -> its labels by id, where these aren't the ``LABELS`` of the script
     labels: ClassVar[Mapping[str, Sequence[str]]] = {}
+    #: inputs of one row, on which options that are fixed at load are tried
+    example: Mapping[str, Any] = {"predictions": [0], "references": [0]}
     encode: Callable[..., dict[str, np.ndarray]]
     count: Callable[[dict[str, np.ndarray]], State]
     score: Callable[..., Scores]
@@ -88,6 +90,14 @@ class Metric(evaluate.Metric, abc.ABC):
             options.update({name: values[name] for name in options if name in values})
         self._known_with_rows = self._inputs | self._encode_options
         self._known = self._known_with_rows | self._score_options | self._interval_options
+        if fixed:
+            self._try_options()
+
+    def _try_options(self) -> None:
+        """Refuse a fixed option that is out of range now, and not after the first epoch of a training."""
+        state = self.count(self.encode(**self.example, **self._encode_options))
+        self.score(state, **self._score_options)
+        self.intervals(self.name, state, Scores(), None, **self._interval_options)
 
     @property
     def inputs(self) -> dict[str, bool]:

@@ -30,7 +30,7 @@ def load(name: str, config_name: str | None = None, **options: Any) -> Metric:
             `evaluate.load` for several processes (``num_process``, ``process_id``, ``experiment_id``, ``cache_dir``).
 
     Raises:
-        ValueError: for an unknown metric, configuration or option.
+        ValueError: for an unknown metric, configuration or option, or an option out of range.
 
     >>> metric = load("sold_macro_f1")
     >>> metric.compute(predictions=["OFF", "NOT"], references=["OFF", "NOT"])["f1_macro"]

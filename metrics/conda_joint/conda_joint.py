@@ -255,6 +255,7 @@ class CondaJoint(Metric):
 
     headline = "jsa"
     labels = {"intent": INTENTS, "slots": SLOTS}
+    example = dict.fromkeys(("predictions", "references"), {"intent": [0], "slots": [[0]]})
     encode = staticmethod(encode)
     count = staticmethod(count)
     confusions = staticmethod(confusions)

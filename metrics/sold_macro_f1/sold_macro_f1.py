@@ -176,6 +176,7 @@ class SoldMacroF1(Metric):
         kinds = [datasets.Value("string"), datasets.Value("int64")]
         if self.config_name == "token":
             self.encode, self.from_trainer = encode_tokens, tokens_from_trainer
+            self.example = {"predictions": [[0]], "references": [[0]]}
             kinds = [datasets.Sequence(kind) for kind in kinds]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,

@@ -287,6 +287,7 @@ class ThreatF1(Metric):
     """The threat scores as an `evaluate.Metric`."""
 
     headline = "f1_macro"
+    example = {"prediction_scores": [0.5], "references": [0]}
     encode = staticmethod(encode)
     count = staticmethod(count)
     confusions = staticmethod(confusions)
