@@ -6,7 +6,7 @@ A sentence quotes labels and row numbers, never running text and never a path.
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from inputs import LABEL, NUMBER, SCORE, SEQUENCE, WHOLE
@@ -67,16 +67,19 @@ def _empty(cell: Any) -> bool:
 
 
 def _labels(column: str, cells: list[Any]) -> list[Any]:
-    """Texts as they are, unless all of them are whole numbers, or all numbers."""
+    """Names or ids; None for an empty cell, which the metric refuses with its row, or counts."""
     return _numbers_if_all([cell.strip() if isinstance(cell, str) else cell for cell in cells])
 
 
 def _numbers_if_all(cells: list[Any]) -> list[Any]:
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    for pattern, kind in ((WHOLE, int), (NUMBER, float)):
-        if texts and all(map(pattern.fullmatch, texts)):
-            return [kind(cell) if isinstance(cell, str) else cell for cell in cells]
-    return cells
+    """Texts as they are, unless all are whole numbers, or all numbers; None for empty ones, which decide nothing."""
+    texts = [cell for cell in cells if isinstance(cell, str) and not _empty(cell)]
+    kind: Callable[[str], Any] = str
+    for pattern, number in ((NUMBER, float), (WHOLE, int)):
+        if all(map(pattern.fullmatch, texts)):
+            kind = number
+    numbers = [kind(cell) if isinstance(cell, str) and not _empty(cell) else cell for cell in cells]
+    return [None if _empty(number) else number for number in numbers]
 
 
 def _scores(column: str, cells: list[Any]) -> list[Any]:

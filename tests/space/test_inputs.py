@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from pages import file_of
 from samples import ONE_EACH, columns
 
+import toxeval
+
 space_inputs = pytest.importorskip("space_inputs")
 
 import space_files  # noqa: E402
@@ -182,7 +184,7 @@ def test_empty_rows_at_the_end_and_empty_columns_are_not_given() -> None:
 
 def test_an_empty_cell_in_between_is_not_dropped() -> None:
     assert inputs_of({"predictions": ["OFF", "", "NOT"]}, {"predictions": LABEL}, []) == {
-        "predictions": ["OFF", "", "NOT"]  # for the metric to refuse, or to count
+        "predictions": ["OFF", None, "NOT"]  # for the metric to refuse, or to count
     }
     with pytest.raises(Refused, match="Row 2, predictions: an empty cell; allowed: a number"):
         inputs_of({"predictions": ["0.5", "", "0.5"]}, {"predictions": SCORE}, [])
@@ -197,12 +199,26 @@ def test_an_empty_cell_in_between_is_not_dropped() -> None:
         ([" OFF ", "NOT"], ["OFF", "NOT"]),
         ([1, 0], [1, 0]),
         (["١"], ["١"]),  # a digit, but of no id
+        (["", "1", " ", "0"], [None, 1, None, 0]),  # an empty cell doesn't make texts of the others
+        (["1", None, "0.5"], [1.0, None, 0.5]),
+        (["1", "nan", "0"], [1.0, None, 0.0]),
+        ([1, None, float("nan"), 0], [1, None, None, 0]),
     ],
 )
 def test_labels(cells: list[Any], wanted: list[Any]) -> None:
     found = inputs_of({"a": cells}, {"a": LABEL}, [])["a"]
     assert found == wanted
     assert list(map(type, found)) == list(map(type, wanted))
+
+
+def test_an_empty_verdict_among_ids_is_the_only_one_missing() -> None:
+    table = {"predictions": ["1", "1", "0", "", "0"], "categories": ["0", "1", "2", "3", "4"]}
+    given = inputs_of(table, KINDS["dia_safety_rate"], ["predictions"])
+    scores = toxeval.load("dia_safety_rate").compute(**given, invalid="count")
+    assert scores["unsafe_rate_micro"] == scores["unsafe_rate"] == 2 / 5
+    assert scores["n_invalid"] == 1
+    with pytest.raises(ValueError, match=r"predictions\[3\]: missing verdict \(None\)"):
+        toxeval.load("dia_safety_rate").compute(**given)
 
 
 def test_scores_and_sequences() -> None:
