@@ -83,17 +83,26 @@ def _numbers_if_all(cells: list[Any]) -> list[Any]:
 
 
 def _scores(column: str, cells: list[Any]) -> list[Any]:
-    """One number a cell, or several between white space, commas or brackets."""
-    numbers = []
-    for row, cell in enumerate(cells, start=1):
-        parts = cell.strip().strip("[]").replace(",", " ").split() if isinstance(cell, str) else [cell]
-        if not parts:
-            raise Refused("rows", f"Row {row}, {column}: an empty cell; allowed: a number.")
-        if isinstance(cell, str) and not all(map(NUMBER.fullmatch, parts)):
-            raise Refused("rows", f"Row {row}, {column}: a text that is no number; allowed: a number such as 0.85.")
-        values = [float(part) if isinstance(part, str) else part for part in parts]
-        numbers.append(values[0] if len(values) == 1 else values)
-    return numbers
+    """One number a cell, or several: between white space, or in brackets between commas or white space."""
+    return [
+        _score(f"Row {row}, {column}", cell) if isinstance(cell, str) else cell for row, cell in enumerate(cells, 1)
+    ]
+
+
+def _score(place: str, cell: str) -> Any:
+    text = cell.strip()
+    if not text:
+        raise Refused("rows", f"{place}: an empty cell; allowed: a number.")
+    listed = re.fullmatch(r"\[(.*)\]", text, re.DOTALL)
+    inside = listed[1] if listed else text
+    parts = [part.strip() for part in inside.split(",")] if listed and "," in inside else inside.split()
+    if parts and all(map(NUMBER.fullmatch, parts)):
+        values = list(map(float, parts))
+        return values[0] if len(values) == 1 else values
+    if "," in text and all(map(NUMBER.fullmatch, text.replace(",", " ").split())):  # 2,5 may be one number or two
+        allowed = "a number with a point such as 0.85, or two columns such as [0.2, 0.8] or 0.2 0.8"
+        raise Refused("rows", f"{place}: a comma outside of brackets; allowed: {allowed}.")
+    raise Refused("rows", f"{place}: a text that is no number; allowed: a number such as 0.85.")
 
 
 def _sequences(column: str, cells: list[Any]) -> list[Any]:

@@ -226,8 +226,32 @@ def test_scores_and_sequences() -> None:
     assert inputs_of({"a": ["1e-3", ".5", "-2."]}, {"a": SCORE}, []) == {"a": [0.001, 0.5, -2.0]}
     with pytest.raises(Refused, match="Row 1, a: a text that is no number"):
         inputs_of({"a": ["1_0"]}, {"a": SCORE}, [])
+    for cell in ("[0.2, 0.8]", "[0.2 0.8]", " [ 0.2,0.8 ] ", "0.2 0.8", "0.2\t0.8"):
+        assert inputs_of({"a": [cell]}, {"a": SCORE}, []) == {"a": [[0.2, 0.8]]}
     assert inputs_of({"a": ["T O", "", '["T"]']}, {"a": SEQUENCE}, []) == {"a": [["T", "O"], [], ["T"]]}
     assert inputs_of({"a": ["0 1", "1"]}, {"a": SEQUENCE}, []) == {"a": [[0, 1], [1]]}
+
+
+@pytest.mark.parametrize("cell", ["2,5", "0,25", "0.2, 0.8", "0.2,0.8", "0,2 0,8", ",5", "1,", "1,5e-3"])
+def test_a_decimal_comma_does_not_make_two_columns(cell: str) -> None:
+    kinds = {"predictions": SCORE, "references": LABEL}
+    message = (
+        r"^Row 2, predictions: a comma outside of brackets; allowed: a number with a point such as 0\.85, "
+        r"or two columns such as \[0\.2, 0\.8\] or 0\.2 0\.8\.$"
+    )
+    pasted = f"predictions\treferences\n0.5\t1\n{cell}\t0\n".encode()
+    quoted = f'predictions,references\n0.5,1\n"{cell}",0\n'.encode()
+    for table in (read_file("", pasted, list(kinds)), read_file("a.csv", quoted, list(kinds))):
+        with pytest.raises(Refused, match=message):
+            inputs_of(table, kinds, [])
+
+
+@pytest.mark.parametrize(
+    "cell", ["0.5]", "[0.5", "[]", "[0.2,,0.8]", "[0.2, 0.8,]", "[0,2 0,8]", "[[0.2, 0.8]]", "a,b"]
+)
+def test_brackets_hold_numbers(cell: str) -> None:
+    with pytest.raises(Refused, match="Row 1, a: a text that is no number; allowed: a number such as 0.85"):
+        inputs_of({"a": [cell]}, {"a": SCORE}, [])
 
 
 def test_rows_that_are_missing() -> None:
