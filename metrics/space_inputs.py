@@ -106,7 +106,7 @@ def _score(place: str, cell: str) -> Any:
 
 
 def _sequences(column: str, cells: list[Any]) -> list[Any]:
-    """Words between white space, or JSON lists; an empty cell is an empty sequence."""
+    """Names or ids between white space, or JSON lists; an empty cell is an empty sequence."""
     sequences: list[Any] = []
     for row, cell in enumerate(cells, start=1):
         if isinstance(cell, str) and cell.strip().startswith("["):
@@ -115,14 +115,15 @@ def _sequences(column: str, cells: list[Any]) -> list[Any]:
             except (ValueError, RecursionError):
                 allowed = "labels between spaces, or a JSON list"
                 raise Refused("rows", f"Row {row}, {column}: not a JSON list; allowed: {allowed}.") from None
-        cell = cell.split() if isinstance(cell, str) else cell
+        cell = _words(cell) if isinstance(cell, str) else cell
         if not isinstance(cell, list):
             raise Refused("rows", f"Row {row}, {column}: not a list; allowed: a list of labels, which may be empty.")
         sequences.append(cell)
-    flat = [value for sequence in sequences for value in sequence]
-    if flat and all(isinstance(value, str) and WHOLE.fullmatch(value) for value in flat):
-        return [[int(value) for value in sequence] for sequence in sequences]
     return sequences
+
+
+def _words(text: str) -> list[Any]:
+    return _numbers_if_all(text.split())
 
 
 _PARSERS = {LABEL: _labels, SCORE: _scores, SEQUENCE: _sequences}
@@ -131,12 +132,12 @@ _PARSERS = {LABEL: _labels, SCORE: _scores, SEQUENCE: _sequences}
 def cell_of(value: Any) -> str:
     """A value as the table shows it; `inputs_of` reads the same value from it.
 
-    >>> cell_of(0.1), cell_of(["T", "O"]), cell_of(None)
-    ('0.1', 'T O', '')
+    >>> cell_of(0.1), cell_of(["T", "O"]), cell_of(None), cell_of(["1", "0"])
+    ('0.1', 'T O', '', '["1", "0"]')
     """
     if isinstance(value, list):
-        words = [cell_of(part) for part in value]
-        return " ".join(words) if all(word.split() == [word] for word in words) else json.dumps(value)
+        text = " ".join(map(cell_of, value))
+        return text if _words(text) == value and not text.startswith("[") else json.dumps(value, default=repr)
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 

@@ -232,6 +232,36 @@ def test_scores_and_sequences() -> None:
     assert inputs_of({"a": ["0 1", "1"]}, {"a": SEQUENCE}, []) == {"a": [[0, 1], [1]]}
 
 
+@pytest.mark.parametrize(
+    "cell", ["0 1", "0.0 1.0", " 0  1\t", "+0 1e0", "[0, 1]", "[0.0, 1]", '["0", "1"]', "NOT 1", ""]
+)
+def test_sequences_are_read_as_the_command_reads_them(cell: str, tmp_path: Path) -> None:
+    from toxeval.columns import Parser
+    from toxeval.files import open_table
+
+    file = tmp_path / "rows.tsv"
+    file.write_text(f"predictions\treferences\n{cell_in_tsv(cell)}\tOFF NOT\nOFF\tNOT\n", encoding="utf-8")
+    table = open_table(str(file))
+    parser = Parser("sold_macro_f1", "token", table, {"predictions": "predictions", "references": "references"})
+    (batch,) = table.batches(table.columns)
+    kinds = {"predictions": SEQUENCE, "references": SEQUENCE}
+    assert inputs_of(read_file("rows.tsv", file.read_bytes(), list(kinds)), kinds, []) == parser(batch)
+
+
+def cell_in_tsv(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+@given(
+    st.lists(st.integers(-100, 3) | st.floats(0, 3) | st.booleans() | st.none() | st.text('[]TO 01.,\n"', max_size=3))
+)
+def test_a_list_is_read_from_the_table_as_from_a_file(value: list[Any]) -> None:
+    found = inputs_of({"a": [cell_of(value), "T"]}, {"a": SEQUENCE}, [])["a"][0]
+    assert found == value
+    assert [isinstance(part, bool) for part in found] == [isinstance(part, bool) for part in value]
+
+
 @pytest.mark.parametrize("cell", ["2,5", "0,25", "0.2, 0.8", "0.2,0.8", "0,2 0,8", ",5", "1,", "1,5e-3"])
 def test_a_decimal_comma_does_not_make_two_columns(cell: str) -> None:
     kinds = {"predictions": SCORE, "references": LABEL}
