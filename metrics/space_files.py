@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,10 +34,10 @@ def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
         raise Refused("file", too_large(len(content)))
     if name and ending not in FORMATS:
         raise Refused("file", f"This kind of file isn't read here; allowed: {', '.join(FORMATS)}.")
-    table = _parquet(content, wanted) if ending == ".parquet" else _text(ending, content)
+    table = _parquet(content, wanted) if ending == ".parquet" else _text(ending, content, wanted)
     columns = {column: cells for column in wanted if (cells := _find(table, column)) is not None}
     if not columns:
-        names = ", ".join(n if re.fullmatch(r"[\w.-]{1,30}", n) else "(…)" for n in list(table)[:8])
+        names = ", ".join(map(_shown, list(table)[:8]))
         raise Refused("file", f"None of the columns {', '.join(wanted)} is there; found: {names or 'no columns'}.")
     lengths = {column: len(cells) for column, cells in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -45,6 +46,8 @@ def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
     n = next(iter(lengths.values()))
     if not 1 <= n <= MAX_ROWS:
         raise Refused("file", f"{n:,} rows; allowed: 1 to {MAX_ROWS:,}.")
+    for column, cells in columns.items():
+        _check_cells(column, cells)
     return columns
 
 
@@ -55,24 +58,48 @@ def too_large(size: int) -> str:
 
 def _find(table: Mapping[str, Any], column: str) -> list[Any] | None:
     name, _, field = column.partition(".")
-    for candidate in (column, column.replace(".", "_")):
-        if isinstance(table.get(candidate), list):
-            return list(table[candidate])
+    found = [table.get(candidate) for candidate in dict.fromkeys((column, column.replace(".", "_")))]
     records = table.get(name) if field else None
-    if isinstance(records, dict) and isinstance(records.get(field), list):
-        return list(records[field])
-    if isinstance(records, list) and any(isinstance(record, dict) for record in records):
-        return [record.get(field) if isinstance(record, dict) else None for record in records]
-    return None
+    if isinstance(records, dict):
+        found.append(records.get(field))
+    elif isinstance(records, list) and any(isinstance(record, dict) for record in records):
+        found.append([record.get(field) if isinstance(record, dict) else None for record in records])
+    found = [cells for cells in found if cells is not None]
+    if len(found) > 1:
+        raise _twice("column", column)
+    if found and not isinstance(found[0], list):
+        raise Refused("file", f"The column {column} is no list of values.")
+    return list(found[0]) if found else None
 
 
-def _text(ending: str, content: bytes) -> Mapping[str, Any]:
+def _check_cells(column: str, cells: list[Any]) -> None:
+    """Refuse what a cell of the table can't show; there a list that is missing would be an empty one."""
+    lists = any(isinstance(cell, list) for cell in cells)
+    for row, cell in enumerate(cells, start=1):
+        if cell is None and lists:
+            raise Refused("file", f"Row {row}, {column}: no list; allowed: a list in every row, which may be empty.")
+        parts = cell if isinstance(cell, list) else [cell]
+        if any(isinstance(part, (list, tuple, dict)) for part in parts):
+            found = "an object" if isinstance(cell, dict) else "lists or objects in a list"
+            raise Refused("file", f"Row {row}, {column}: {found}; allowed: a value, or a list of values.")
+
+
+def _twice(what: str, name: str) -> Refused:
+    return Refused("file", f"The {what} {_shown(name)} is there twice.")
+
+
+def _shown(name: str) -> str:
+    """A name in a sentence; it may be a text in the wrong place."""
+    return name if re.fullmatch(r"[\w.-]{1,30}", name) else "(…)"
+
+
+def _text(ending: str, content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Refused("file", f"Not a text in UTF-8 (at byte {error.start + 1}).") from None
     is_json = ending in (".json", ".jsonl") or not ending and text.lstrip()[:1] in ("{", "[")
-    return _json(text, ending) if is_json else _csv(text, "\t" if _tabs(ending, text) else ",")
+    return _json(text, ending) if is_json else _csv(text, "\t" if _tabs(ending, text) else ",", wanted)
 
 
 def _tabs(ending: str, text: str) -> bool:
@@ -81,8 +108,12 @@ def _tabs(ending: str, text: str) -> bool:
 
 def _json(text: str, ending: str) -> Mapping[str, Any]:
     try:
-        document = [json.loads(line) for line in text.splitlines() if line.strip()] if ending == ".jsonl" else None
-        document = json.loads(text) if document is None else document
+        if ending == ".jsonl":  # of line breaks only this one can't stand in a text
+            document = [json.loads(line, object_pairs_hook=_object) for line in text.split("\n") if line.strip()]
+        else:
+            document = json.loads(text, object_pairs_hook=_object)
+    except Refused:
+        raise
     except (ValueError, RecursionError) as error:
         if not ending and text.count("\n"):  # pasted: perhaps JSON lines
             return _json(text, ".jsonl")
@@ -98,12 +129,24 @@ def _json(text: str, ending: str) -> Mapping[str, Any]:
     return {name: [row.get(name) for row in document] for name in names}
 
 
-def _csv(text: str, delimiter: str) -> Mapping[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; Python's own reader would keep the last of a field's values without a word."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise _twice("field", name)
+        fields[name] = value
+    return fields
+
+
+def _csv(text: str, delimiter: str, wanted: Sequence[str]) -> Mapping[str, Any]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]
+        _refuse_twice(header, wanted)
         lines = []
         for row in rows:
+            row = row or [""] * (len(header) == 1)  # an empty line is an empty cell where there is one column
             if row and len(row) != len(header):
                 raise Refused("file", f"Line {rows.line_num}: {len(row)} cells; the header has {len(header)}.")
             if row:
@@ -111,6 +154,13 @@ def _csv(text: str, delimiter: str) -> Mapping[str, Any]:
     except csv.Error as error:
         raise Refused("file", f"Line {rows.line_num} is not CSV ({error}).") from None
     return {name: [line[i] for line in lines] for i, name in enumerate(header)}
+
+
+def _refuse_twice(names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse wanted columns that are there twice; the others don't matter."""
+    for name, n in Counter(names).items():
+        if n > 1 and any(_names(name, column) for column in wanted):
+            raise _twice("column", name)
 
 
 def _parquet(content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
@@ -126,6 +176,7 @@ def _parquet(content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
             thrift_container_size_limit=10_000,
         )
         names = [name for name in file.schema_arrow.names if any(_names(name, column) for column in wanted)]
+        _refuse_twice(names, wanted)
         if file.metadata.num_rows > MAX_ROWS:
             raise Refused("file", f"{file.metadata.num_rows:,} rows; allowed: {MAX_ROWS:,}.")
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
@@ -145,7 +196,9 @@ def _parquet(content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
                 raise Refused("file", f"The file unpacks to more than {10 * MAX_BYTES / 1e6:.0f} MB.")
             for name in names:
                 table[name].extend(batch.column(name).to_pylist())
-    except (pa.ArrowException, OSError, MemoryError):
+    except Refused:
+        raise
+    except (pa.ArrowException, OSError, MemoryError, ValueError, RecursionError):  # ValueError: a record's field twice
         raise Refused("file", "Not a whole Parquet file.") from None
     features = _features(file.schema_arrow.metadata)
     named = {name: [_named(value, features.get(name)) for value in cells] for name, cells in table.items()}

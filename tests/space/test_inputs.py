@@ -117,6 +117,24 @@ def parquet(columns: dict[str, Any], **options: Any) -> bytes:
     return buffer.getvalue()
 
 
+def deep_parquet(depth: int) -> bytes:
+    import pyarrow as pa
+
+    kind, value = pa.int64(), 1
+    for _ in range(depth):
+        kind, value = pa.list_(kind), [value]
+    return parquet({"predictions": pa.array([value], kind)})
+
+
+def twice_in_parquet() -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([0])], ["predictions"] * 2), buffer)
+    return buffer.getvalue()
+
+
 SECRET = "a secret text of some visitor"
 BAD_FILES = {
     "no ending": ("rows", b"predictions\nOFF", "This kind of file"),
@@ -138,6 +156,41 @@ BAD_FILES = {
     "many columns": ("rows.json", json.dumps([{str(i): i for i in range(101)}]).encode(), "101 columns; allowed: 100"),
     "not Parquet": ("rows.parquet", b"PAR1PAR1", "Not a whole Parquet file"),
     "Parquet cut short": ("rows.parquet", parquet({"predictions": ["OFF"] * 99})[:-9], "Not a whole Parquet file"),
+    "deep lists": ("rows.json", b'{"predictions": [' + b"[" * 500 + b"]" * 500 + b"]}", "Row 1, predictions: lists or"),
+    "deep objects": ("rows.json", b'{"predictions": [' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"]}", "an object"),
+    "deep lines": ("rows.jsonl", b'{"predictions": ' + b"[" * 100_000 + b"\n", "Not a whole JSON document"),
+    "deep Parquet": ("rows.parquet", deep_parquet(3), "Row 1, predictions: lists or objects in a list"),
+    "deeper Parquet": ("rows.parquet", deep_parquet(400), "Row 1, predictions: lists or|Not a whole Parquet file"),
+    "one value": ("rows.json", b'{"predictions": "OFF"}', "^The column predictions is no list of values.$"),
+    "no list in between": (
+        "rows.json",
+        b'{"predictions": [["T"], null]}',
+        "^Row 2, predictions: no list; allowed: a list",
+    ),
+    "twice in CSV": ("rows.csv", b"predictions,b, predictions\n1,0,0", "^The column predictions is there twice.$"),
+    "twice in TSV": ("rows.tsv", b"predictions\tb\tpredictions\n1\t0\t0", "^The column predictions is there twice.$"),
+    "twice in JSON": (
+        "rows.json",
+        b'{"predictions": [1], "predictions": [0]}',
+        "^The field predictions is there twice.$",
+    ),
+    "twice in a row": (
+        "rows.json",
+        b'[{"predictions": 1, "predictions": 0}]',
+        "^The field predictions is there twice.$",
+    ),
+    "twice in JSON lines": (
+        "rows.jsonl",
+        b'{"predictions": 1, "predictions": 0}',
+        "^The field predictions is there twice.$",
+    ),
+    "twice in pasted JSON": (
+        "",
+        b'{"a": 1}\n{"predictions": 1, "predictions": 0}',
+        "^The field predictions is there twice.$",
+    ),
+    "a text twice": ("rows.json", f'{{"{SECRET}": 1, "{SECRET}": 2}}'.encode(), r"^The field \(…\) is there twice.$"),
+    "twice in Parquet": ("rows.parquet", twice_in_parquet(), "^The column predictions is there twice.$"),
     "too many rows": ("rows.csv", b"predictions\n" + b"OFF\n" * (MAX_ROWS + 1), "100,001 rows"),
     "a bomb of rows": ("rows.parquet", parquet({"predictions": ["OFF"] * (MAX_ROWS + 1)}), "100,001 rows"),
     "a bomb of text": (
@@ -171,6 +224,34 @@ def test_texts_are_never_quoted() -> None:
     with pytest.raises(Refused) as refused:  # a text where the header should be
         read_file("a.csv", f"{SECRET}\n{SECRET}".encode(), ["predictions"])
     assert "secret" not in str(refused.value)
+
+
+def test_a_record_twice() -> None:
+    both = {"predictions.intent": ["E"], "predictions": [{"intent": "O"}]}
+    for document in (both, {"predictions_intent": ["E"], "predictions": {"intent": ["O"]}}):
+        with pytest.raises(Refused, match=r"^The column predictions\.intent is there twice\.$"):
+            read_file("a.json", json.dumps(document).encode(), ["predictions.intent"])
+    with pytest.raises(Refused, match="The field intent is there twice"):
+        read_file("a.json", b'[{"predictions": {"intent": "E", "intent": "O"}}]', ["predictions.intent"])
+
+
+def test_columns_nobody_wants_may_be_there_twice() -> None:
+    content = b"predictions,references,,\nOFF,NOT,,\n"
+    assert read_file("a.csv", content, ["predictions", "references"]) == {"predictions": ["OFF"], "references": ["NOT"]}
+
+
+@pytest.mark.parametrize("break_", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_json_lines_end_at_line_feeds_only(break_: str, end: str) -> None:
+    rows = [{"text": f"you{break_}are", "predictions": 1}, {"text": break_, "predictions": 0}]
+    content = end.join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+    assert read_file("a.jsonl", content, ["predictions"]) == {"predictions": [1, 0]}
+    assert read_file("", content + end.encode(), ["predictions"]) == {"predictions": [1, 0]}
+
+
+def test_an_empty_line_in_the_only_column_is_an_empty_cell() -> None:
+    assert read_file("a.csv", b"predictions\n1\n\n0\n", ["predictions"]) == {"predictions": ["1", "", "0"]}
+    assert read_file("a.csv", b"predictions,b\n1,2\n\n0,2\n", ["predictions"]) == {"predictions": ["1", "0"]}
 
 
 # --- cells --------------------------------------------------------------------------------------------------------
