@@ -51,9 +51,14 @@ class Option:
             return tuple(self._number(part) for part in self._parts(shown))
         if self.kind == "pairs":
             pairs = [part.partition("=") for part in self._parts(shown)]
-            return {key.strip(): self._number(number) for key, _, number in pairs} or None
+            numbers = {key.strip(): self._number(number) for key, _, number in pairs}
+            if len(numbers) < len(pairs):
+                self._refuse("each name once")
+            return numbers or None
         if self.kind == "flag":
-            return bool(shown)
+            if not isinstance(shown, bool):  # "false" would be true
+                self._refuse("true or false")
+            return shown
         if self.kind == "optional":
             shown = None if shown is None or not str(shown).strip() else self._number(str(shown))
         if shown is None:

@@ -416,12 +416,17 @@ def test_options() -> None:
     assert optional.shown(None) == ""
     assert optional.value("") is None
     assert optional.value(optional.shown(0.7)) == 0.7
+    flag = Option("f", "F", "flag")
+    assert flag.value(True) is True
     division = Option("z", "Z", "choice", choices=(("0", 0.0), ("nan", float("nan"))))
     assert division.shown(float("nan")) == "nan"
     for option, shown, message in (
         (fractions, "0.1, x", "Fractions: this page takes numbers between commas."),
         (fractions, "1,1,1,1", "Fractions: this page takes at most 3 values."),
         (targets, "oc_accuracy", "Targets: this page takes entries such as oc_accuracy=0.99."),
+        (targets, "oc_accuracy=0.9,oc_accuracy=0.1", "Targets: this page takes each name once."),
+        (targets, "oc_accuracy=0.9, oc_accuracy =0.9", "Targets: this page takes each name once."),
+        (flag, "false", "F: this page takes true or false."),
         (optional, "x", "O: this page takes a number."),
         (optional, "2", "O: this page takes a number from 0 to 1."),
         (whole, 11, "N: this page takes a whole number from 1 to 10."),
