@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -111,7 +112,7 @@ def build(page: Page) -> gr.Blocks:
         as_csv.click(lambda: _as_csv(page), outputs=pasted, **private())
         as_json.click(lambda: _as_json(page), outputs=pasted, **private())
         score_table.click(
-            lambda frame, *shown: page.run(_columns(page, frame), shown),
+            lambda frame, *shown: _computed(page, lambda: _columns(page, frame), shown),
             [table, *controls],
             outputs,
             api_name="compute",
@@ -121,7 +122,7 @@ def build(page: Page) -> gr.Blocks:
             show_progress_on=[scores],
         ).then(None, js=SHOW_JS, **private())
         score_file.click(
-            lambda sent, *shown: page.run(_sent(page, sent)[1], shown),
+            lambda sent, *shown: _computed(page, lambda: _sent(page, sent)[1], shown),
             [upload, *controls],
             outputs,
             concurrency_id="file",
@@ -230,10 +231,24 @@ def _pasted(page: Page, text: str) -> list[Any]:
         return _source(gr.skip(), message=message_html(str(error)))
 
 
+def _computed(page: Page, columns: Callable[[], Columns], shown: Sequence[Any]) -> list[Any]:
+    try:
+        return page.run(columns(), shown)
+    except Refused as error:
+        return page.refused(error)
+
+
 def _columns(page: Page, frame: Any) -> Columns:
-    """The table's columns; the headers may be those of a CSV file dropped on it."""
-    headers = list(frame.columns) if set(page.columns) & set(frame.columns) else page.columns
-    columns = {str(name): frame.iloc[:, i].tolist() for i, name in enumerate(headers) if i < frame.shape[1]}
+    """The table's columns; the headers may be those of a CSV file dropped on it, or mere numbers."""
+    headers = [str(name).strip() for name in frame.columns]
+    if all(name.isdigit() or not name for name in headers):
+        headers = page.columns
+    if not set(headers) & set(page.columns):
+        raise Refused("rows", f"The table has none of the columns {', '.join(page.columns)}.")
+    for name in page.columns:
+        if headers.count(name) > 1:
+            raise Refused("rows", f"The column {name} is there twice.")
+    columns = {name: frame.iloc[:, i].tolist() for i, name in enumerate(headers) if i < frame.shape[1]}
     return {name: columns.get(name, []) for name in page.columns}
 
 

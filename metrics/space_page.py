@@ -171,8 +171,15 @@ class Page:
         try:
             return self._run(columns, shown)
         except Refused as error:
-            messages = [message_html(str(error) if error.beside == beside else "") for beside in ("rows", "options")]
-            return [*messages, empty_html("No result: see the message beside the input."), "", "", ""]
+            return self.refused(error)
+
+    @staticmethod
+    def refused(error: Refused) -> list[Any]:
+        """What `run` returns where there is no result."""
+        messages = [message_html(str(error)), ""]
+        if error.beside == "options":
+            messages.reverse()
+        return [*messages, empty_html("No result: see the message beside the input."), "", "", ""]
 
     def _run(self, columns: Mapping[str, Sequence[Any]], shown: Sequence[Any]) -> list[Any]:
         chosen = {option.name: option.value(value) for option, value in zip(self.controls, shown)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,35 @@ def test_a_refused_option_is_told_beside_the_options(page: Any) -> None:
     assert "Resamples: this page takes a whole number from 1 to 5000." in options
     assert "No result" in result
     assert rest == ["", "", ""]
+
+
+def test_the_table_is_read_by_its_headers(page: Any, undrawn: None) -> None:
+    import pandas as pd
+    import space
+
+    def computed(headers: Sequence[Any]) -> list[Any]:
+        frame = pd.DataFrame(page.example(0)[0]).set_axis(headers, axis=1)
+        outputs: list[Any] = space._computed(page, lambda: space._columns(page, frame), page.shown({}))
+        return outputs
+
+    names = page.columns
+    wanted = computed(names)
+    assert wanted[:2] == ["", ""]
+    assert computed(range(len(names))) == computed([f" {name}" for name in names]) == wanted
+    twice = computed([names[0], *names[:-1]])
+    assert f"The column {names[0]} is there twice." in twice[0]
+    assert (twice[1], twice[3:]) == ("", ["", "", ""])
+    other = computed([f"other {name}" for name in names])  # in whatever order
+    assert f"The table has none of the columns {names[0]}, {names[1]}" in other[0]
+
+
+def test_a_file_that_did_not_arrive_is_told_beside_the_rows(page: Any) -> None:
+    import space
+
+    for sent in ("", "{}", '{"name": "a.csv", "size": 1, "data": "?"}'):
+        outputs = space._computed(page, lambda sent=sent: space._sent(page, sent)[1], page.shown({}))
+        assert "arrive whole" in outputs[0]
+        assert outputs[1] == ""
 
 
 def test_what_tampered_requests_can_send(page: Any, undrawn: None) -> None:
