@@ -232,10 +232,12 @@ def _pasted(page: Page, text: str) -> list[Any]:
 
 
 def _computed(page: Page, columns: Callable[[], Columns], shown: Sequence[Any]) -> list[Any]:
+    outputs: list[Any]
     try:
-        return page.run(columns(), shown)
+        outputs = page.run(columns(), shown)
     except Refused as error:
-        return page.refused(error)
+        outputs = page.refused(error)
+    return outputs
 
 
 def _columns(page: Page, frame: Any) -> Columns:

@@ -67,9 +67,11 @@ def _find(table: Mapping[str, Any], column: str) -> list[Any] | None:
     found = [cells for cells in found if cells is not None]
     if len(found) > 1:
         raise _twice("column", column)
-    if found and not isinstance(found[0], list):
+    if not found:
+        return None
+    if not isinstance(found[0], list):
         raise Refused("file", f"The column {column} is no list of values.")
-    return list(found[0]) if found else None
+    return list(found[0])
 
 
 def _check_cells(column: str, cells: list[Any]) -> None:

@@ -120,7 +120,8 @@ def parquet(columns: dict[str, Any], **options: Any) -> bytes:
 def deep_parquet(depth: int) -> bytes:
     import pyarrow as pa
 
-    kind, value = pa.int64(), 1
+    kind: Any = pa.int64()
+    value: Any = 1
     for _ in range(depth):
         kind, value = pa.list_(kind), [value]
     return parquet({"predictions": pa.array([value], kind)})

@@ -84,6 +84,17 @@ def test_a_refused_option_is_told_beside_the_options(page: Any) -> None:
     assert rest == ["", "", ""]
 
 
+@pytest.mark.parametrize("page", ["dia_safety_rate"], indirect=True)
+def test_a_missing_verdict_is_counted_once_and_the_code_says_so(page: Any, undrawn: None) -> None:
+    cells = {"predictions": ["1", "1", "", "0"], "references": ["1", "0", "1", "0"], "categories": [""] * 4}
+    rows, options, scores, _, code, _ = page.run(cells, page.shown({"invalid": "count"}))
+    assert (rows, options) == ("", "")
+    assert 'data-key="unsafe_rate_micro" data-value="0.5"' in scores
+    assert 'data-key="n_invalid" data-value="1"' in scores
+    assert "predictions=[1, 1, None, 0]," in code
+    assert "Row 3, predictions: missing verdict (None)" in page.run(cells, page.shown({}))[0]
+
+
 def test_the_table_is_read_by_its_headers(page: Any, undrawn: None) -> None:
     import pandas as pd
     import space
