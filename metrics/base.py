@@ -10,6 +10,7 @@ import difflib
 import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
@@ -19,7 +20,7 @@ import evaluate
 import numpy as np
 
 from .inputs import GROUP, LABEL, SCORE, SEQUENCE, check_choice, refuse
-from .scoring import Scores, State, merge, merge_compact, warn_undefined
+from .scoring import Scores, State, check_state, merge, merge_compact, warn_undefined
 from .trainer import batches, begins_evaluation
 
 #: Batches whose counts wait before they are summed: a sum a batch would cost more than counting it.
@@ -76,6 +77,8 @@ class Metric(evaluate.Metric, abc.ABC):
         kwargs["seed"] = kwargs.get("seed") or 0  # stock evaluate reads NumPy's global state for want of a seed
         super().__init__(*args, **kwargs)
         check_choice(self.name, "config_name", self.config_name, self.configs)
+        #: what its states say of who counted them
+        self._full_name = self.name if self.config_name == "default" else f"{self.name} ({self.config_name})"
         parameters = inspect.signature(self.encode).parameters.values()
         #: input name -> whether it is required
         self._inputs = {p.name: p.default is p.empty for p in parameters if p.kind is not p.KEYWORD_ONLY}
@@ -188,7 +191,11 @@ zero_division, detailed, confidence_level, n_resamples, seed, stratify (did you 
         1.0
         """
         inputs, options = self._split(predictions, references, kwargs, self._known_with_rows, "input")
-        return self.count(self.encoded(**inputs, **options))
+        return self._counted(self.encoded(**inputs, **options))
+
+    def _counted(self, arrays: dict[str, np.ndarray]) -> State:
+        """What ``count`` makes of them, with the metric's name: another metric's states are refused by `merge` and `score_state`."""
+        return replace(self.count(arrays), metric=self._full_name)
 
     def encoded(self, **inputs_and_options: Any) -> dict[str, np.ndarray]:
         """The arrays ``encode`` makes of some rows, with the options that were fixed when the module was loaded."""
@@ -216,7 +223,7 @@ zero_division, detailed, confidence_level, n_resamples, seed, stratify (did you 
             changed = [k for k in chosen if chosen[k] != self._pending_options[k]][0]
             found = f"{chosen[changed]!r} here and {self._pending_options[changed]!r} in the batches before"
             refuse(self.name, f"option {changed}", found, "the same value for every batch")
-        state = self.count(self.encoded(**given, **options))
+        state = self._counted(self.encoded(**given, **options))
         for key, values in state.rows.items() if self._pending else ():
             if (values.dtype.kind == "U") != (self._pending[0].rows[key].dtype.kind == "U"):
                 refuse(self.name, key, "texts in one batch and numbers in another", "one kind for all rows")
@@ -303,15 +310,19 @@ zero_division, detailed, confidence_level, n_resamples, seed, stratify (did you 
         """Score a state, as ``compute`` would score its rows.
 
         Args:
-            state: of `state`, or the sum of several.
+            state: of `state`, or the sum of several; or what the function ``count`` of this metric made.
             **options: of ``compute``, but not those that must be known when rows come in.
 
         Returns:
             Flat dict of plain floats and ints.
 
         Raises:
-            ValueError: if an option is unknown or out of range, or there is no row.
+            ValueError: if it is no state, or another metric's or configuration's; if an option is unknown or out of
+                range, or there is no row.
         """
+        check_state(self.name, "state", state)
+        if state.metric not in ("", self._full_name):
+            refuse(self.name, "state", f"counted by {state.metric}", f"states of {self._full_name}")
         self._check_names(options, self._score_options | self._interval_options, "option")
         result, undefined = self._score_states([state], options)
         warn_undefined(self.name, undefined)
@@ -351,7 +362,7 @@ zero_division, detailed, confidence_level, n_resamples, seed, stratify (did you 
         evaluation, self._evaluation = self._evaluation, None
         if evaluation is None or begins_evaluation():
             evaluation = self.without_rows()
-        for predictions, label_ids in batches(eval_prediction):
+        for predictions, label_ids in batches(self.name, eval_prediction):
             given = self.from_trainer(predictions, label_ids)
             evaluation.add_batch(**{key: value for key, value in given.items() if key not in self._fixed})
         if compute_result:

@@ -3,14 +3,16 @@
 import io
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from .inputs import describe, refuse
+
 #: Version of the layout `State.to_bytes` writes.
-STATE_FORMAT = 2
+STATE_FORMAT = 3
 
 #: Rows counted at a time: the block and its codes stay in the processor's cache, and memory stays constant.
 BLOCK = 1 << 16
@@ -31,12 +33,15 @@ class State:
         rows: arrays that are joined end to end, such as the scores a rank metric needs: one entry a row, or with
             ``rows["counts"]`` one for as many equal rows as that says.
         resolution: width of the grid the scores in ``rows`` are on; 0.0 if they are as they were given.
+        metric: which metric counted it, with the configuration if that isn't the default one; empty if its function
+            ``count`` was called directly.
     """
 
     n_rows: int
     counts: Mapping[str, np.ndarray] = field(default_factory=dict)
     rows: Mapping[str, np.ndarray] = field(default_factory=dict)
     resolution: float = 0.0
+    metric: str = ""
 
     def __add__(self, other: "State") -> "State":
         return merge([self, other])
@@ -62,15 +67,15 @@ class State:
             rows |= {key: np.add.reduceat(self.rows[key][order], starts, axis=0) for key in summed}
             if not summed:
                 rows["counts"] = np.diff(np.append(starts, len(order)))
-        return State(self.n_rows, self.counts, rows, self.resolution)
+        return replace(self, rows=rows)
 
     def to_bytes(self) -> bytes:
         """The state as bytes (NumPy's ``.npz`` without pickles), for another process or machine."""
         arrays = {f"counts/{key}": value for key, value in self.counts.items()}
         arrays |= {f"rows/{key}": value for key, value in self.rows.items()}
-        about = {"format": np.array(STATE_FORMAT), "n_rows": np.array(self.n_rows)}
+        about = {"format": STATE_FORMAT, "n_rows": self.n_rows, "resolution": self.resolution, "metric": self.metric}
         buffer = io.BytesIO()
-        np.savez(buffer, **about, resolution=np.array(self.resolution), **arrays)
+        np.savez(buffer, **{key: np.array(value) for key, value in about.items()}, **arrays)
         return buffer.getvalue()
 
     @classmethod
@@ -92,7 +97,8 @@ class State:
                 kind, slash, name = key.partition("/")
                 if slash:
                     parts[kind][name] = arrays[key]
-            return cls(int(arrays["n_rows"]), parts["counts"], parts["rows"], float(arrays["resolution"]))
+            resolution, metric = float(arrays["resolution"]), str(arrays["metric"])
+            return cls(int(arrays["n_rows"]), **parts, resolution=resolution, metric=metric)
 
 
 def _starts(*columns: np.ndarray) -> np.ndarray:
@@ -121,23 +127,41 @@ def merge_compact(states: Sequence[State]) -> State:
     return merge_compact([states[0], merge(states[1:])])
 
 
-def merge(states: Sequence[State]) -> State:
+def check_state(module: str, where: str, found: Any) -> None:
+    """Refuse what isn't a state. It is known by its attributes: scripts of ``evaluate.load`` have a class each."""
+    if not (hasattr(found, "n_rows") and hasattr(found, "resolution")):
+        hint = "State.from_bytes reads what to_bytes wrote" if isinstance(found, (bytes, bytearray, memoryview)) else ""
+        refuse(module, where, describe(found), "a State", hint)
+
+
+def merge(states: Iterable[State]) -> State:
     """One state for the rows of all.
 
     Raises:
-        ValueError: if they were counted from different inputs, from texts and numbers, or on grids of different widths.
+        ValueError: if they were counted by different metrics, from different inputs, from texts and numbers, or on
+            grids of different widths; if there is none, or these are no states.
 
     >>> a = State(1, {"tp": np.array(1)}, {"scores": np.array([0.5])})
     >>> merge([a, a]).rows["scores"]
     array([0.5, 0.5])
     """
-    filled = [state for state in states if state.n_rows] or list(states[:1])
+    if not isinstance(states, Iterable):
+        refuse("merge", "states", describe(states), "a list of them")
+    states = list(states)
+    for i, state in enumerate(states):
+        check_state("merge", f"states[{i}]", state)
+    if not states:
+        refuse("merge", "states", "none", "at least one")
+    filled = [state for state in states if state.n_rows] or states[:1]
     if len(filled) == 1:
         return filled[0]
     first = filled[0]
     if any("counts" in state.rows for state in filled):
         filled = [_with_counts(state) for state in filled]
     for state in filled[1:]:
+        if state.metric != first.metric:
+            found = f"{first.metric or 'unknown'} and {state.metric or 'unknown'}"
+            raise ValueError(f"merge: states of different metrics: {found}")
         if state.counts.keys() != first.counts.keys() or state.rows.keys() != filled[0].rows.keys():
             raise ValueError(f"merge: states of different inputs: {_contents(first)} and {_contents(state)}")
         if any((state.rows[k].dtype.kind == "U") != (first.rows[k].dtype.kind == "U") for k in first.rows):
@@ -147,7 +171,7 @@ def merge(states: Sequence[State]) -> State:
             raise ValueError(f"merge: states of different score_resolution: {found}")
     counts = {key: sum((s.counts[key] for s in filled[1:]), filled[0].counts[key]) for key in filled[0].counts}
     rows = {key: np.concatenate([s.rows[key] for s in filled]) for key in filled[0].rows}
-    return State(sum(s.n_rows for s in filled), counts, rows, first.resolution)
+    return State(sum(s.n_rows for s in filled), counts, rows, first.resolution, first.metric)
 
 
 def _with_counts(state: State) -> State:
@@ -155,7 +179,7 @@ def _with_counts(state: State) -> State:
     if "counts" in state.rows or not state.rows:
         return state
     ones = np.ones(len(next(iter(state.rows.values()))), dtype=np.int64)
-    return State(state.n_rows, state.counts, {**state.rows, "counts": ones}, state.resolution)
+    return replace(state, rows={**state.rows, "counts": ones})
 
 
 def _contents(state: State) -> str:

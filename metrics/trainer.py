@@ -14,8 +14,11 @@ from .inputs import describe, materialise, refuse
 from .labels import IGNORE
 
 
-def batches(eval_prediction: Any) -> Iterator[tuple[Any, Any]]:
+def batches(module: str, eval_prediction: Any) -> Iterator[tuple[Any, Any]]:
     """Pairs (predictions, label_ids): one, or with ``eval_do_concat_batches=False`` one a batch."""
+    if not (hasattr(eval_prediction, "predictions") and hasattr(eval_prediction, "label_ids")):
+        expected = "an EvalPrediction, which has predictions and label_ids"
+        refuse(module, "eval_prediction", describe(eval_prediction), expected)
     predictions, label_ids = eval_prediction.predictions, eval_prediction.label_ids
     if isinstance(predictions, list):
         yield from zip(predictions, label_ids)

@@ -1,7 +1,10 @@
 """States: counted anywhere, compacted, merged in any order, sent as bytes, scored once, like all rows at once."""
 
 import multiprocessing
+import pickle
+import re
 from functools import reduce
+from itertools import permutations
 from operator import add
 from typing import Any
 
@@ -11,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import SAMPLES, Row, Sample, assert_same, columns, ids
 from toxeval.metrics.resampling import Draws
-from toxeval.metrics.scoring import State, merge
+from toxeval.metrics.scoring import State, merge, merge_compact
 
 import toxeval
 
@@ -102,8 +105,83 @@ def test_what_cannot_be_merged_is_refused() -> None:
         metric.score_state(labels, detail=True)
     with pytest.raises(ValueError, match="threat_f1: input threshold: unknown"):
         metric.state(prediction_scores=[0.5], references=[1], threshold=0.3)
-    with pytest.raises(ValueError, match="format 1; this version reads format 2"):
+    with pytest.raises(ValueError, match="format 1; this version reads format 3"):
         _read_old_format(labels)
+
+
+def test_a_state_is_of_the_metric_and_configuration_that_counted_it() -> None:
+    rows = {"predictions": [1, 0], "references": [1, 0]}
+    posts, threat = (toxeval.load(name) for name in ("sold_macro_f1", "threat_f1"))
+    words = toxeval.load("sold_macro_f1", "token")
+    a, b, c = posts.state(**rows), threat.state(**rows), words.state(predictions=[[1, 0]], references=[[1, 0]])
+    assert [state.metric for state in (a, b, c)] == ["sold_macro_f1", "threat_f1", "sold_macro_f1 (token)"]
+    for one, other in permutations([a, b, c], 2):
+        with pytest.raises(ValueError, match=re.escape(f"different metrics: {one.metric} and {other.metric}")):
+            toxeval.merge([one, State(0), one, other])
+    for metric, own in ((posts, a), (threat, b), (words, c)):
+        assert metric.score_state(own)
+        for other in (each for each in (a, b, c) if each is not own):
+            found = f"{metric.name}: state: counted by {other.metric}; allowed: states of {own.metric}"
+            with pytest.raises(ValueError, match=re.escape(found) + "$"):
+                metric.score_state(other)
+
+
+@every
+@quiet
+def test_a_state_keeps_its_metric(sample: Sample) -> None:
+    metric = sample.load(**sample.needed)
+    wanted = sample.metric + (f" ({sample.config})" if sample.config else "")
+    rows = columns(sample.complete)
+    metric.add_batch(**rows)
+    state = metric.state(**rows)
+    compacted = state.compact()
+    for each in (
+        state,
+        compacted,
+        compacted.compact(),
+        state + state,
+        state + compacted,
+        merge([State(0), state]),
+        merge_compact([state, state, compacted]),
+        State.from_bytes(compacted.to_bytes()),
+        pickle.loads(pickle.dumps(state)),
+        metric.added_state(),
+        metric.without_rows().state(**rows),
+        pickle.loads(pickle.dumps(metric)).added_state(),
+    ):
+        assert each.metric == wanted
+        assert_same(metric.score_state(each), metric.score_state(merge([state] * (each.n_rows // state.n_rows))))
+
+
+def test_a_state_of_count_alone_is_of_no_metric() -> None:
+    metric = toxeval.load("sold_macro_f1")
+    rows = {"predictions": [1, 0], "references": [1, 0]}
+    alone, named = metric.count(metric.encode(**rows)), metric.state(**rows)
+    assert alone.metric == State.from_bytes(alone.to_bytes()).metric == ""
+    assert metric.score_state(alone + alone) == metric.score_state(named + named)
+    with pytest.raises(ValueError, match="merge: states of different metrics: unknown and sold_macro_f1"):
+        merge([alone, named])
+
+
+def test_what_is_no_state_is_refused() -> None:
+    metric = toxeval.load("threat_f1")
+    state = metric.state(predictions=[1], references=[1])
+    for found, said in (
+        ({"a": 1}, r"a dict; allowed: a State$"),
+        (None, r"None; allowed: a State$"),
+        ([state], r"a list; allowed: a State$"),
+        (state.to_bytes(), r"a bytes; allowed: a State \(State.from_bytes reads what to_bytes wrote\)"),
+    ):
+        with pytest.raises(ValueError, match=f"threat_f1: state: {said}"):
+            metric.score_state(found)
+        with pytest.raises(ValueError, match=rf"merge: states\[1\]: {said}"):
+            toxeval.merge([state, found])
+    for empty in ([], iter([])):
+        with pytest.raises(ValueError, match="merge: states: none; allowed: at least one"):
+            toxeval.merge(empty)
+    with pytest.raises(ValueError, match="merge: states: a State; allowed: a list of them"):
+        toxeval.merge(state)
+    assert toxeval.merge(each for each in (state, state)).n_rows == 2
 
 
 def _read_old_format(state: State) -> None:

@@ -175,3 +175,10 @@ def test_options_fixed_at_load(in_checkout: Path) -> None:
 def test_processes_of_a_trainer_each_score_everything() -> None:
     metric = toxeval.load("sold_macro_f1", num_process=2, process_id=1, timeout=1)
     assert metric.compute_metrics(prediction(LOGITS, LABELS))["accuracy"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("found", [(LOGITS, LABELS), {"predictions": LOGITS, "label_ids": LABELS}, LOGITS])
+def test_what_is_no_eval_prediction_is_refused(found: Any) -> None:
+    expected = f"a {type(found).__name__}; allowed: an EvalPrediction, which has predictions and label_ids"
+    with pytest.raises(ValueError, match=f"sold_macro_f1: eval_prediction: {expected}"):
+        toxeval.load("sold_macro_f1").compute_metrics(found)
