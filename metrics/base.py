@@ -194,7 +194,7 @@ zero_division, detailed, confidence_level, n_resamples, seed, stratify (did you 
         return self._counted(self.encoded(**inputs, **options))
 
     def _counted(self, arrays: dict[str, np.ndarray]) -> State:
-        """What ``count`` makes of them, with the metric's name: another metric's states are refused by `merge` and `score_state`."""
+        """What ``count`` makes of them, with the metric's name, by which other metrics refuse it."""
         return replace(self.count(arrays), metric=self._full_name)
 
     def encoded(self, **inputs_and_options: Any) -> dict[str, np.ndarray]:
