@@ -44,7 +44,7 @@ def main() -> None:
     metric = toxeval.load("threat_f1", threshold=0.3)  # options are fixed here
     trainer = Trainer(
         model=BertForSequenceClassification(config(tokenizer)),
-        args=arguments(best="f1_macro", num_train_epochs=3),
+        args=arguments(best="f1_macro", num_train_epochs=6),
         train_dataset=train,
         eval_dataset=test,
         data_collator=DataCollatorWithPadding(tokenizer),
