@@ -13,7 +13,7 @@ import toxeval.metrics
 
 def modules() -> list[str]:
     """Every module of the package, shared files once and not at each link."""
-    found = list(pkgutil.walk_packages(toxeval.__path__[:1], "toxeval."))
+    found = list(pkgutil.walk_packages(toxeval.__path__, "toxeval."))
     for home in (toxeval.metrics, toxeval.datasets_scripts):  # these two stand elsewhere in a checkout
         found += pkgutil.walk_packages(home.__path__, f"{home.__name__}.")
     names = {module.name for module in found if not module.ispkg}
