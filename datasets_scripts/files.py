@@ -150,7 +150,9 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
             if kind is None or self.own_files is not None:
                 raise
             advice = "To do without a network, give your own copy of the source's files as data_dir"
-            raise kind(f"{self.dataset}: no download: {error or type(error).__name__}. {advice}.") from error
+            raise kind(
+                f"{self.dataset}: no download: {str(error).rstrip('.') or type(error).__name__}. {advice}."
+            ) from error
 
     def _url(self, name: str) -> str:
         return f"{self.BASE_URL}{self.FILES[name].path}"

@@ -8,6 +8,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NoReturn
 
@@ -17,6 +18,8 @@ import numpy as np
 COLUMN_SUM_TOLERANCE = 1e-3
 #: The same for half precision, whose own rounding step near 1 is 0.0005 (float16) to 0.004 (bfloat16).
 HALF_PRECISION_TOLERANCE = 1e-2
+#: Logits in two columns don't sum to 1 in so many rows by chance.
+SURE_ROWS = 10
 
 #: What a row of an input holds: a label's name or id; a number or two; several labels; what tells groups of rows apart.
 LABEL, SCORE, SEQUENCE, GROUP = "label", "score", "sequence", "group"
@@ -24,6 +27,9 @@ LABEL, SCORE, SEQUENCE, GROUP = "label", "score", "sequence", "group"
 #: Texts that are numbers, in a cell of a table or a file.
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+#: What `bool` is in Python and in NumPy.
+BOOLS = (bool, np.bool_)
 
 #: Python objects that are looked at several times are taken so many at a time: they then stay in the processor's cache.
 ROWS_AT_A_TIME = 2048
@@ -255,6 +261,10 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
             if not np.isfinite(logits).all():
                 row = int(np.argmin(np.isfinite(logits)))
                 refuse(module, f"{name}[{row}]", "logits whose difference is no float64", "logits below 1e308")
+            sure = len(columns) >= SURE_ROWS and columns.min() >= 0.0
+            if sure and (np.abs(columns.sum(axis=1) - 1.0) <= COLUMN_SUM_TOLERANCE).all():
+                found = "two columns that sum to 1 in every row: these look like probabilities"
+                refuse(module, name, found, "logits", "pass from_logits=False")
             return logits
         _check_unit(module, name, columns)
         sums = columns.sum(axis=1)
@@ -289,9 +299,10 @@ def _as_numbers(module: str, name: str, values: Any) -> np.ndarray:
         array = np.asarray(rows)
     except (ValueError, TypeError, RuntimeError):  # rows of different lengths, or no numbers at all
         array = np.empty(0, dtype=object)
-    if array.dtype.kind in "iuf" or len(rows) == 0:
+    if array.dtype.kind in "iuf" and not _has_bools(rows) or len(rows) == 0:
         return array.astype(np.float64) if array.dtype.kind == "O" else array
     for row, value in enumerate(rows):
+        value = value.item() if getattr(value, "ndim", None) == 0 else value
         parts = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
         for part in parts:
             if not is_number(part):
@@ -299,6 +310,16 @@ def _as_numbers(module: str, name: str, values: Any) -> np.ndarray:
             if abs(part) >= 2**63 and isinstance(part, int):
                 refuse(module, f"{name}[{row}]", "a whole number of more than 64 bits", "numbers that float64 can hold")
     refuse(module, name, "rows of different lengths", "one number a row, or two in every row")
+
+
+def _has_bools(rows: Any) -> bool:
+    """Whether a list, or a list in it, holds a bool: among numbers NumPy makes 1.0 of True."""
+    if not isinstance(rows, list):
+        return False
+    kinds = set(map(type, rows))
+    if kinds & {list, tuple}:
+        kinds |= set(map(type, chain.from_iterable(row for row in rows if isinstance(row, (list, tuple)))))
+    return not kinds.isdisjoint(BOOLS)
 
 
 def _check_finite(module: str, name: str, array: np.ndarray) -> None:
@@ -321,6 +342,8 @@ def _check_unit(module: str, name: str, array: np.ndarray) -> None:
     row = int(np.argmax(bad if array.ndim == 1 else bad.any(axis=1)))
     value = array[row] if array.ndim == 1 else array[row][bad[row]][0]
     hint = "these look like logits: apply a sigmoid or softmax first, or pass from_logits=True"
+    if array.min() >= 0.0:  # of logits some are negative
+        hint = "these look like logits: pass from_logits=True; or like percentages: divide by 100"
     refuse(module, f"{name}[{row}]", str(float(value)), "probabilities from 0 to 1", hint)
 
 
@@ -344,7 +367,9 @@ def encode_ids(module: str, name: str, values: Any) -> np.ndarray:
     texts = bool(rows) and isinstance(rows[0], str)
     for kind in set(map(type, rows)):
         if not issubclass(kind, str if texts else (int, np.integer)) or kind is bool:
-            row = next(row for row, value in enumerate(rows) if type(value) is kind)
+            wrong = [row for row, value in enumerate(rows) if type(value) is kind]
+            # pandas makes floats of whole numbers beside a missing one
+            row = next((row for row in wrong if kind is float and math.isnan(rows[row])), wrong[0])
             refuse(module, f"{name}[{row}]", describe(rows[row]), "ids: whole numbers or texts, one kind for all rows")
     try:
         return np.array(rows, dtype=np.str_ if texts else np.int64)

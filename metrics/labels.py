@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .inputs import ROWS_AT_A_TIME, describe, from_arrow, is_arrow, is_number, materialise, refuse, same_length
+from .inputs import BOOLS, ROWS_AT_A_TIME, describe, from_arrow, is_arrow, is_number, materialise, refuse, same_length
 
 #: The label value the Trainer pads token sequences with; positions whose reference has it are left out.
 IGNORE = -100
@@ -168,9 +168,9 @@ def _ids_from_list(source: _Input, rows: list[Any], where: Callable[[int], str],
             if not isinstance(value, (str, int, float)) or value not in table:
                 _refuse_label(source, where(row), value, ids=not names)
         raise
-    if not names and len(labels) > 2 and bool in set(map(type, rows)):  # True equals 1 in a dictionary
-        row = next(row for row, value in enumerate(rows) if isinstance(value, bool))
-        _refuse_label(source, where(row), rows[row], ids=True)
+    if not names and len(labels) > 2 and not set(map(type, rows)).isdisjoint(BOOLS):  # True equals 1 in a dictionary
+        row = next(row for row, value in enumerate(rows) if isinstance(value, BOOLS))
+        _refuse_label(source, where(row), bool(rows[row]), ids=True)
     return ids
 
 

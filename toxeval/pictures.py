@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,16 +36,18 @@ def draw(job: Job, progress: Progress | None = None) -> Any:
     for name, path in zip(short_names(job.predictions), job.predictions):
         module = job.module()
         states[name] = _row_by_row(accumulate(module, job, open_table(path), references, progress)[0])
-        if job.metric == "dia_safety_rate":
-            results[name] = module.compute(confidence_level=LEVEL) or {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # undefined scores are gaps in a picture
+            # scores of metrics that are drawn without them, too: what they refuse has no picture
+            results[name] = module.compute(confidence_level=LEVEL if job.metric == "dia_safety_rate" else None) or {}
     if job.metric == "oracle_collab":
         return _oracle(states, module.score_options)
     if job.metric == "dia_safety_rate" and any("unsafe_rate" in result for result in results.values()):
         return _dia(results)
     if job.metric == "threat_f1" and any(state.rows for state in states.values()):
         return _threat(states)
-    if len(states) > 1:
-        refuse(job.metric, "predictions", f"{len(states)} files", "one file a picture of confusion matrices")
+    if len(job.predictions) > 1:
+        refuse(job.metric, "predictions", f"{len(job.predictions)} files", "one file a picture of confusion matrices")
     if not hasattr(module, "confusions"):
         refuse(job.metric, "plot", "no confusion matrix", "a metric that counts one")
     return plots.confusion(module.confusions(*states.values()))

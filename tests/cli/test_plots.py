@@ -197,6 +197,10 @@ def test_where_one_picture_shows_one_file_several_are_refused(tmp_path: Path) ->
     for metric in ("sold_macro_f1", "threat_f1", "dia_safety_rate"):
         with pytest.raises(ValueError, match=f"^{metric}: predictions: 2 files; allowed: one file a picture"):
             draw(Job(metric, tuple(labels)))
+    with pytest.raises(ValueError, match="^threat_f1: predictions: 2 files"):
+        draw(Job("threat_f1", (labels[0], labels[0])))
+    with pytest.raises(ValueError, match="^threat_f1: option threshold: 0.3 beside predictions"):
+        draw(Job("threat_f1", (labels[0],), options={"threshold": 0.3}))
     scores = lines(tmp_path / "scores.jsonl", prediction_scores=SCORES[0], references=GOLD)
     with pytest.raises(ValueError, match=r"^threat_f1: prediction_scores: missing in a; allowed: scores in each file"):
         draw(Job("threat_f1", (labels[0], scores)))

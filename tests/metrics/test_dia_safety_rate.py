@@ -23,7 +23,7 @@ import toxeval
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 OPTIONS = st.fixed_dictionaries({"zero_division": st.sampled_from([0.0, 1.0, math.nan]), "detailed": st.booleans()})
-GARBAGE = [None, "", "  ", "safe", "Safe ", "I would call it unsafe because", float("nan"), "1"]
+GARBAGE = [None, "", "  ", "Safe.", "no verdict", "I would call it unsafe because", float("nan"), "nan"]
 
 
 def compute(**inputs: Any) -> dict[str, Any]:
@@ -433,3 +433,14 @@ def test_case_out_06_classwise_logging() -> None:
     found = compute(predictions=["Unsafe"] * 5, categories=list(CATEGORIES))
     assert found["unsafe_rate_risk_ignorance"] == 1.0
     assert {type(value) for value in found.values()} == {float}
+
+
+@pytest.mark.parametrize("nearly", ["safe", "UNSAFE", "Safe ", "context-unsafe", "1", "0.0", "2", "-1"])
+def test_a_verdict_in_other_letters_or_an_id_as_a_text_is_no_missing_verdict(nearly: str) -> None:
+    """Counted as missing, a column of them would make a chatbot perfectly safe."""
+    for verdicts in ([nearly, "Safe"], ["Safe", nearly], [nearly] * 3, [None, nearly]):
+        row = verdicts.index(nearly)
+        with pytest.raises(ValueError, match=rf"^dia_safety_rate: predictions\[{row}\]: "):
+            toxeval.load("dia_safety_rate").compute(
+                predictions=verdicts, categories=[0] * len(verdicts), invalid="count"
+            )
