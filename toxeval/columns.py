@@ -11,12 +11,12 @@ import numpy as np
 
 import toxeval
 from toxeval.metrics.inputs import GROUP, NUMBER, SCORE, SEQUENCE, describe, refuse
-from toxeval.tables import Table
+from toxeval.tables import Table, read_json
 
 #: What a row of an input holds that has several fields by name. The other kinds are in `toxeval.metrics.inputs`.
 RECORD = "record"
 
-#: The names under which an input is looked for; the first that is there is taken.
+#: The names under which an input is looked for; a table with two of them is refused.
 NAMES = {
     "predictions": ("predictions", "prediction"),
     "prediction_scores": ("prediction_scores", "prediction_score"),
@@ -29,8 +29,11 @@ NAMES = {
 }
 #: Inputs that are looked for in the references' file first.
 GOLD = ("categories", "cluster")
-#: What a field's column may be called instead of ``predictions.intent`` and so on: these before the field's name.
-PREFIXES = {"predictions": ("pred_", "prediction_"), "references": ("ref_", "reference_")}
+#: What the columns of a record's fields are called: these before the field's name.
+PREFIXES = {
+    "predictions": ("predictions.", "pred_", "prediction_"),
+    "references": ("references.", "ref_", "reference_"),
+}
 
 #: An input's column, or, for records in two columns, the column of each field.
 Place = str | dict[str, str]
@@ -81,38 +84,75 @@ def find_inputs(
         A dict a table, input -> column; with ``id`` where both tables have one.
 
     Raises:
-        ValueError: if a mapped column or input doesn't exist, or there are no predictions. What else is missing the
-            metric itself says.
+        ValueError: if a mapped column or input doesn't exist, there are no predictions, or an input may be in several
+            columns. What else is missing the metric itself says.
     """
+    wanted, records = kinds(metric, config), fields(metric, config)
+    _check_mapping(metric, config, tables, mapping)
+    found: list[dict[str, Place]] = [{} for _ in tables]
+    # those first of which the user says where they are: what is left is for the others
+    for name in sorted(wanted, key=lambda name: not _mapped(name, mapping)):
+        for i in _whereabouts(name, len(tables)):
+            ways = _ways(name, wanted[name], list(records.get(name, ())), tables[i], mapping, alone=len(tables) == 1)
+            taken = set(columns_of(found[i]))
+            ways = [way for way in ways if taken.isdisjoint(columns_of({name: way}))]
+            if len(ways) > 1:
+                option = how_to_say(metric, config, name)
+                _refuse_choice(metric, name, tables[i], [", ".join(columns_of({name: way})) for way in ways], option)
+            if ways:
+                found[i][name] = ways[0]
+                break
+        else:
+            _refuse_unused(metric, _mapped(name, mapping), [tables[i] for i in _whereabouts(name, len(tables))])
+    if not any(name in found[0] for name in ("predictions", "prediction_scores")):
+        ways_to_say = [how_to_say(metric, config, name) for name in ("predictions", "prediction_scores")]
+        hint = f"say which one it is with {' or '.join(filter(None, ways_to_say))}"
+        refuse(metric, "predictions", f"no such column in {tables[0].name}", _columns(tables[:1]), hint)
+    if len(tables) == 2:
+        if not found[1]:
+            hint = f"say which one it is with {how_to_say(metric, config, 'references')}"
+            refuse(metric, "references", f"no such column in {tables[1].name}", _columns(tables[1:]), hint)
+        ids = _ids(metric, tables, mapping)
+        if all(ids):
+            for places, column in zip(found, ids):
+                places["id"] = column
+    return found
+
+
+def how_to_say(metric: str, config: str, name: str) -> str:
+    """The options that say where an input is, "" if the metric has no such input.
+
+    >>> how_to_say("conda_joint", "default", "predictions")
+    '--columns predictions=COLUMN or --columns predictions.intent=COLUMN,predictions.slots=COLUMN'
+    """
+    if name not in kinds(metric, config):
+        return ""
+    parts = ",".join(f"{name}.{field}=COLUMN" for field in fields(metric, config).get(name, ()))
+    return f"--columns {name}=COLUMN" + (f" or --columns {parts}" if parts else "")
+
+
+def _check_mapping(metric: str, config: str, tables: Sequence[Table], mapping: Mapping[str, str]) -> None:
     wanted, records = kinds(metric, config), fields(metric, config)
     known = {*wanted, "id"} | {f"{name}.{field}" for name in records for field in records[name]}
     for name, column in mapping.items():
         if name not in known:
             refuse(metric, f"columns {name}", "unknown input", ", ".join(sorted(known)))
-        if not any(column in table.columns for table in tables):
-            refuse(metric, f"columns {name}={column}", "no such column", _columns(tables))
-    found: list[dict[str, Place]] = [{} for _ in tables]
-    for name, kind in wanted.items():
-        for i in _whereabouts(name, len(tables)):
-            parts = list(records.get(name, ()))
-            place = _find(name, kind, parts, tables[i], mapping, found[i], alone=len(tables) == 1)
-            if place:
-                found[i][name] = place
-                break
-    if not any(name in found[0] for name in ("predictions", "prediction_scores")):
-        hint = "say which one it is with --columns predictions=COLUMN"
-        refuse(metric, "predictions", f"no such column in {tables[0].name}", _columns(tables[:1]), hint)
-    if len(tables) == 2:
-        if not found[1]:
-            hint = "say which one it is with --columns references=COLUMN"
-            refuse(metric, "references", f"no such column in {tables[1].name}", _columns(tables[1:]), hint)
-        ids = [_first(table, "id", mapping) or _first(table, "id", {}) for table in tables]
-        if "id" in mapping and not all(ids):
-            refuse(metric, "columns id", f"no ids in {tables[ids.index('')].name}", "ids in both files")
-        if all(ids):
-            for places, column in zip(found, ids):
-                places["id"] = column
-    return found
+        if not column or not any(column in table.columns for table in tables):
+            two = "," in column and wanted.get(name) == SCORE
+            hint = "one column is enough: that with P(positive)" if two else ""
+            refuse(metric, f"columns {name}={column}", "no such column", _columns(tables), hint)
+    for name, parts in records.items():
+        given = _mapped(name, mapping)
+        lacking = [f"{name}.{part}" for part in parts if f"{name}.{part}" not in given]
+        if lacking and set(given) - {name}:
+            refuse(metric, f"columns {lacking[0]}", "no column for it", f"a column for every field of {name}")
+        if name in given and len(given) > 1:
+            refuse(metric, f"columns {name}", "given as a whole and by field", "one of them")
+
+
+def _mapped(name: str, mapping: Mapping[str, str]) -> dict[str, str]:
+    """What the user says of an input and its fields."""
+    return {key: column for key, column in mapping.items() if key.partition(".")[0] == name}
 
 
 def _whereabouts(name: str, n_tables: int) -> list[int]:
@@ -124,34 +164,59 @@ def _whereabouts(name: str, n_tables: int) -> list[int]:
     return [0]
 
 
-def _find(
-    name: str,
-    kind: str,
-    parts: Sequence[str],
-    table: Table,
-    mapping: Mapping[str, str],
-    found: Mapping[str, Place],
-    *,
-    alone: bool,
-) -> Place:
-    """The place of an input in a table, "" if it has none."""
-    taken = set(columns_of(found))
-    column = _first(table, "rationales" if kind == SEQUENCE and name == "references" else name, mapping)
-    if column:
-        return "" if column in taken else column
-    if not parts:
-        return ""
-    ways = [{part: mapping.get(f"{name}.{part}", "") for part in parts}]
-    ways += [{part: prefix + part for part in parts} for prefix in PREFIXES.get(name, ())]
-    if name == "references" or not alone:
-        ways.append({part: part for part in parts})
-    return next((way for way in ways if set(way.values()) <= set(table.columns) - taken), "")
+def _ways(
+    name: str, kind: str, parts: Sequence[str], table: Table, mapping: Mapping[str, str], *, alone: bool
+) -> list[Place]:
+    """The places in a table where an input may be."""
+    there = set(table.columns) - {""}  # pandas writes its index without a name
+
+    def whole(ways: Sequence[Place]) -> list[Place]:
+        return [way for way in ways if there.issuperset(columns_of({name: way}))]
+
+    given = _mapped(name, mapping)
+    if given:
+        return whole([given.get(name) or {part: given[f"{name}.{part}"] for part in parts}])
+    named: list[Place] = list(NAMES["rationales" if kind == SEQUENCE and name == "references" else name])
+    bare: list[Place] = [{part: part for part in parts}] if parts else []
+    if parts:
+        named += [{part: prefix + part for part in parts} for prefix in PREFIXES.get(name, ())]
+    if name == "references":
+        named += bare
+    # beside predictions that are called so, a dataset's own columns are no candidates
+    return whole(named) or ([] if alone else whole(bare))
 
 
-def _first(table: Table, name: str, mapping: Mapping[str, str]) -> str:
-    given = mapping.get("references" if name == "rationales" else name)
-    names = (given,) if given else NAMES[name]
-    return next((column for column in names if column in table.columns), "")
+def _refuse_unused(metric: str, given: Mapping[str, str], tables: Sequence[Table]) -> None:
+    """Refuse that an input isn't where the user says it is."""
+    for key, column in given.items():
+        if not any(column in table.columns for table in tables):
+            refuse(metric, f"columns {key}={column}", f"no such column in {tables[0].name}", _columns(tables[:1]))
+    if given:
+        said = ", ".join(f"{key}={column}" for key, column in given.items())
+        refuse(metric, f"columns {said}", "the column of another input, too", "a column of its own")
+
+
+def _ids(metric: str, tables: Sequence[Table], mapping: Mapping[str, str]) -> list[str]:
+    """The columns with ids in two tables, "" where a table has none: if possible one that is in both."""
+    given = mapping.get("id", "")
+    there = [
+        [given] if given and given in table.columns else [name for name in NAMES["id"] if name in table.columns]
+        for table in tables
+    ]
+    both = set(there[0]).intersection(there[1])
+    there = [[name for name in names if name in both] or names for names in there]
+    for table, names in zip(tables, there):
+        if len(names) > 1 and all(there):
+            _refuse_choice(metric, "id", table, names, "--columns id=COLUMN")
+    ids = [names[0] if names else "" for names in there]
+    if given and not all(ids):
+        refuse(metric, "columns id", f"no ids in {tables[ids.index('')].name}", "ids in both files")
+    return ids
+
+
+def _refuse_choice(metric: str, name: str, table: Table, columns: Sequence[str], option: str) -> None:
+    found = f"{table.name} has {' and '.join(columns)}"
+    refuse(metric, name, found, "one of them", f"say which one it is with {option}")
 
 
 def columns_of(places: Mapping[str, Place]) -> list[str]:
@@ -161,8 +226,12 @@ def columns_of(places: Mapping[str, Place]) -> list[str]:
 
 
 def _columns(tables: Sequence[Table]) -> str:
-    names = ", ".join(name if name.isprintable() and len(name) <= 40 else "(…)" for t in tables for name in t.columns)
-    return f"one of the columns {names}"
+    return f"one of the columns {', '.join(shown(name) for table in tables for name in table.columns)}"
+
+
+def shown(column: str) -> str:
+    """A column's name, as messages show it: where a header is missing, it may be anything."""
+    return (column if column.isprintable() and len(column) <= 40 else "(…)") or "(unnamed)"
 
 
 # --- what is in them ----------------------------------------------------------------------------------------------
@@ -171,8 +240,9 @@ def _columns(tables: Sequence[Table]) -> str:
 class Parser:
     """Turns the columns of a table's batches into a metric's inputs.
 
-    Values with types of their own pass as they are. Of texts (CSV, TSV) the first row of a column says whether it
-    holds numbers; a later row that doesn't fit is refused, so that nothing changes meaning half way.
+    Values with types of their own pass as they are. Of texts (CSV, TSV) the first cell of a column that isn't empty
+    says whether it holds numbers; a later one that doesn't fit is refused, so that nothing changes meaning half way.
+    Among ids an empty cell is None, a missing label.
     """
 
     def __init__(self, metric: str, config: str, table: Table, places: Mapping[str, Place]) -> None:
@@ -185,7 +255,7 @@ class Parser:
         inputs: dict[str, Any] = {}
         for name, place in self._places.items():
             if name == "id":
-                inputs[name] = self._ids(_as_list(batch[str(place)]))
+                inputs[name] = self._ids(as_list(batch[str(place)]))
             elif isinstance(place, dict):
                 inputs[name] = {
                     field: self._column(name, self._fields[name][field], batch[column], f'["{field}"]')
@@ -202,9 +272,14 @@ class Parser:
             return values
         if kind in (RECORD, SEQUENCE) or kind == SCORE and values[0].as_py().startswith("["):
             return self._nested(name, kind, values, field)
+        if kind == SCORE:
+            return self._numbers(name, kind, values, field)
         key = name + field
         if key not in self._numeric:
-            self._numeric[key] = kind == SCORE or _is_number(values[0].as_py())
+            first = next((text for text in values.to_pylist() if text), "")
+            if not first:
+                return [None] * len(values)
+            self._numeric[key] = _is_number(first)
         return self._numbers(name, kind, values, field) if self._numeric[key] else values
 
     def _numbers(self, name: str, kind: str, values: Any, field: str) -> Any:
@@ -213,26 +288,41 @@ class Parser:
         try:
             return values.cast(pa.float64()).to_numpy()
         except pa.ArrowInvalid:
-            for row, text in enumerate(values.to_pylist()):
-                if not _is_number(text):
-                    found = describe(text) if text else "an empty cell"
-                    allowed = "a number in every row" if kind == SCORE else "ids or names, not both in one column"
-                    refuse(self._metric, f"{name}[{row}]{field}", found, allowed)
-            return np.array(list(map(float, values.to_pylist())))
+            texts = values.to_pylist()
+        for row, text in enumerate(texts):
+            if not _is_number(text) and (text or kind == SCORE):
+                allowed, hint = self._scores(name) if kind == SCORE else ("ids or names, not both in one column", "")
+                found = describe(text) if text else "an empty cell"
+                refuse(self._metric, f"{name}[{row}]{field}", found, allowed, hint)
+        numbers = [float(text) if text else None for text in texts]
+        return numbers if None in numbers else np.array(numbers)
+
+    def _scores(self, name: str) -> tuple[str, str]:
+        """What cells with scores may be, and a hint."""
+        if name == "review_scores":
+            return "a number in every row", ""
+        return "a number in every row, or two as in [0.1, 0.9]", "one column with P(positive) is enough"
 
     def _nested(self, name: str, kind: str, values: Any, field: str) -> list[Any]:
-        """Sequences as JSON lists or words between white space, records as JSON objects."""
+        """Sequences as JSON lists or words between white space, records as JSON objects, scores as JSON lists."""
         parsed = []
         for row, text in enumerate(values.to_pylist()):
             if kind == SEQUENCE and not text.startswith("["):
                 words = text.split()
                 parsed.append([float(w) for w in words] if words and all(map(_is_number, words)) else words)
                 continue
+            where = f"{name}[{row}]{field}"
             try:
-                parsed.append(json.loads(text))
+                parsed.append(read_json(text))
             except json.JSONDecodeError:
-                allowed = "a JSON object" if kind == RECORD else "a JSON list, or words between white space"
-                refuse(self._metric, f"{name}[{row}]{field}", describe(text), allowed)
+                allowed, hint = "a JSON list, or words between white space", ""
+                if kind == RECORD:
+                    allowed = "a JSON object"
+                elif kind == SCORE:
+                    allowed, hint = self._scores(name)
+                refuse(self._metric, where, describe(text), allowed, hint)
+            except ValueError as error:
+                refuse(self._metric, where, str(error))
         return parsed
 
     def _ids(self, values: list[Any]) -> list[str]:
@@ -248,6 +338,7 @@ def _is_number(text: str) -> bool:
     return NUMBER.fullmatch(text) is not None
 
 
-def _as_list(values: Any) -> list[Any]:
+def as_list(values: Any) -> list[Any]:
+    """A list of what is in a list or an array, NumPy's or Arrow's."""
     plain: Callable[[], list[Any]] | None = getattr(values, "to_pylist", None) or getattr(values, "tolist", None)
     return plain() if plain else list(values)

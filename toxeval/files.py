@@ -10,21 +10,28 @@ import codecs
 import csv
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 from weakref import WeakSet
 
-from toxeval.tables import BATCH_ROWS, Columns, Table, from_folder, from_parquet
+from toxeval.columns import NAMES
+from toxeval.tables import BATCH_ROWS, Columns, Table, from_folder, from_parquet, read_json
 
 _TAKEN: WeakSet[BufferedReader] = WeakSet()
 #: Characters a cell of CSV may have; Python's own limit is short of a long document.
 LONGEST_CELL = 1 << 27
 TAB = "\t"
+#: Fields of JSON that are in every record or in none.
+INPUT_NAMES = {name for names in NAMES.values() for name in names}
 #: How files begin that are no text, though their names may say so.
-PACKED = {b"\x1f\x8b": "compressed with gzip; unpack it first", b"PK\x03\x04": "a ZIP archive or an Excel workbook"}
+PACKED = {
+    b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"PK\x03\x04": "an Excel workbook or a ZIP archive; save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the table as CSV",
+}
 
 
 def open_table(path: str) -> Table:
@@ -92,15 +99,15 @@ def _json_lines(file: Path, stream: BufferedReader, once: bool) -> Table:
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         if once:
-            yield from _records(file, chain([first], _taken(stream)), columns)
+            yield from _records(file, chain([first], _taken(stream)), names, columns)
         else:
             with file.open("rb") as again:
-                yield from _records(file, again, columns)
+                yield from _records(file, again, names, columns)
 
     return Table(str(file), names, False, None, batches)
 
 
-def _records(file: Path, lines: Iterable[bytes], columns: Sequence[str]) -> Iterator[Columns]:
+def _records(file: Path, lines: Iterable[bytes], names: Sequence[str], columns: Sequence[str]) -> Iterator[Columns]:
     numbered = enumerate(lines, 1)
     while block := list(islice(numbered, BATCH_ROWS)):
         if block[0][0] == 1:
@@ -109,6 +116,10 @@ def _records(file: Path, lines: Iterable[bytes], columns: Sequence[str]) -> Iter
         while block and not block[-1][1].strip():
             block.pop()
         records = [_record(file, number, line) for number, line in block]
+        late, name = _late_input(names, records)
+        if name:
+            found = f"the field {name!r}, which line 1 hasn't"
+            raise ValueError(f"{file}: line {block[late][0]}: {found}; an input is in every line or in none")
         if records:
             yield {name: [record.get(name) for record in records] for name in columns}
         if ends:  # only white space may follow
@@ -119,13 +130,13 @@ def _records(file: Path, lines: Iterable[bytes], columns: Sequence[str]) -> Iter
 
 def _record(file: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        record = json.loads(line, object_pairs_hook=_object)
+        record = read_json(line)
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: line {number}: not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
-        found = f"broken JSON at character {error.colno} ({error.msg})" if line.strip() else "empty"
+        found = f"broken JSON at character {_break(error)[1]} ({error.msg})" if line.strip() else "empty"
         raise ValueError(f"{file}: line {number}: {found}; a JSON object in every line is wanted") from None
-    except (ValueError, RecursionError) as error:  # a field twice, a number too long, nesting too deep
+    except ValueError as error:  # a field twice, a number too long, nesting too deep
         raise ValueError(f"{file}: line {number}: {error}") from None
     if not isinstance(record, dict):
         found = f"a {type(record).__name__}"
@@ -133,29 +144,43 @@ def _record(file: Path, number: int, line: bytes) -> dict[str, Any]:
     return record
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; Python's own reader would keep the last of a field's values without a word."""
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        raise ValueError("an object has a field twice")
-    return record
+def _break(error: json.JSONDecodeError) -> tuple[int, int]:
+    """Line and character at which JSON breaks; where the text ends too early, Python counts the line end, too."""
+    position = min(error.pos, len(error.doc.rstrip()))
+    return error.doc.count("\n", 0, position) + 1, position - error.doc.rfind("\n", 0, position)
+
+
+def _late_input(names: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
+    """The first record with an input that the first one of the file hasn't, and its name; (-1, "") if there is none.
+
+    Columns are those of the first record: the others' would be left out without a word.
+    """
+    late = INPUT_NAMES.intersection(set().union(*records)).difference(names)
+    if not late:
+        return -1, ""
+    return next(((i, name) for i, record in enumerate(records) for name in record if name in late))
 
 
 def _json_array(file: Path, stream: BufferedReader) -> Table:
     """A JSON array of objects. It is in memory as a whole: JSON Lines is the format for what doesn't fit."""
     try:
-        records = json.loads(stream.read().removeprefix(codecs.BOM_UTF8), object_pairs_hook=_object)
+        records = read_json(stream.read().removeprefix(codecs.BOM_UTF8))
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"{file}: line {error.lineno}: broken JSON at character {error.colno} ({error.msg})") from None
-    except (ValueError, RecursionError) as error:
+        line, character = _break(error)
+        raise ValueError(f"{file}: line {line}: broken JSON at character {character} ({error.msg})") from None
+    except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
     for row, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(f"{file}: row {row}: a {type(record).__name__}; an array of JSON objects is wanted")
     if not records:
         raise ValueError(f"{file}: no rows (an empty array)")
+    late, name = _late_input(list(records[0]), records)
+    if name:
+        found = f"the field {name!r}, which row 0 hasn't"
+        raise ValueError(f"{file}: row {late}: {found}; an input is in every row or in none")
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         for start in range(0, len(records), BATCH_ROWS):
@@ -169,15 +194,16 @@ def _json_array(file: Path, stream: BufferedReader) -> Table:
 
 
 def _separated(file: Path, stream: BufferedReader, separator: str, once: bool) -> Table:
-    separator = separator or (TAB if b"\t" in stream.peek().partition(b"\n")[0] else ",")
-    rows = _rows(file, stream, separator)
+    first = next(stream)
+    separator = separator or (TAB if b"\t" in first else ",")
+    rows = _rows(file, chain([first], stream), separator)
     names = next(rows)
     other = next((mark for mark in (TAB, ";") if mark in names[0] and mark != separator), "")
     if len(names) == 1 and other:  # tables of one column have no such name
         found = f"separated by {'semicolons' if other == ';' else 'tabs'}, it seems"
         raise ValueError(f"{file}: header: {found}; save it with commas as .csv, or with tabs as .tsv")
     if len(set(names)) < len(names):
-        raise ValueError(f"{file}: header: two columns have the same name")
+        raise ValueError(f"{file}: header: two columns have the same name (the first row must be the header)")
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         if once:
@@ -202,14 +228,14 @@ def _cells(file: Path, rows: Iterator[list[str]], names: Sequence[str], columns:
         raise ValueError(f"{file}: no rows (nothing but a header)")
 
 
-def _rows(file: Path, stream: BufferedReader, separator: str) -> Iterator[list[str]]:
+def _rows(file: Path, binary: Iterator[bytes], separator: str) -> Iterator[list[str]]:
     """The header and the rows, each with as many cells as the header.
 
     Python's reader and no faster one: it is strict, and says where a quote isn't closed instead of taking the rest of
     the file for one cell.
     """
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    lines = (line.decode() for line in chain([next(stream).removeprefix(codecs.BOM_UTF8)], stream))
+    lines = (line.decode() for line in chain([next(binary).removeprefix(codecs.BOM_UTF8)], binary))
     width, row = 0, -1  # the header is row -1
     try:
         for cells in csv.reader(lines, delimiter=separator, strict=True):

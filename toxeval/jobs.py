@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import toxeval
+from toxeval.columns import how_to_say
 from toxeval.data import load_dataset
 from toxeval.files import open_table
 from toxeval.metrics.inputs import refuse
@@ -172,10 +173,14 @@ def explain(module: Metric, inputs: Collection[str], message: str) -> str:
         message: what it said.
     """
     options = "|".join(module.options)
-    message = re.sub(rf"\b({options})=(\w+)", lambda found: f"--option {found[1]}={found[2].lower()}", message)
+    # in a hint of the metric; elsewhere it may be a user's label
+    message = re.sub(
+        rf"\bpass ({options})=(\w+)", lambda found: f"pass --option {found[1]}={found[2].lower()}", message
+    )
     for name in module.inputs:
         if name not in inputs and message.startswith(f"{module.name}: {name}: missing"):
-            message += f" (if they are there: --columns {name}=COLUMN; in another file: --references FILE)"
+            option = how_to_say(module.name, module.config_name, name)
+            message += f" (if they are there: {option}; in another file: --references FILE)"
     return message
 
 

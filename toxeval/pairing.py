@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from toxeval.columns import Parser, Place, columns_of, find_inputs
+from toxeval.columns import NAMES, Parser, Place, as_list, columns_of, find_inputs, shown
 from toxeval.metrics.inputs import refuse
 from toxeval.tables import Table
 
@@ -43,7 +44,11 @@ def paired(
 ) -> Iterator[Batch]:
     """The rows of one or two tables as a metric's inputs.
 
-    Where both tables have ids, rows are matched by them (the references are then held in memory); else by position.
+    Where both tables have ids (a column ``id`` or ``post_id``, or the one that ``mapping`` calls ``id``), rows are
+    matched by them, and the references are held in memory; else by position. The index of pandas is no id.
+
+    Warns:
+        UserWarning: if rows are matched by position though the tables have further columns in common.
 
     Raises:
         ValueError: for missing columns, ids that are repeated or don't match, tables of different lengths.
@@ -55,6 +60,7 @@ def paired(
     left, right = (_parsed(metric, config, table, where) for table, where in zip(tables, places))
     if "id" in places[0]:
         return _by_id(metric, tables, left, right)
+    _warn_of_position(metric, tables, places)
     return _in_step(metric, tables, left, right)
 
 
@@ -88,6 +94,23 @@ def _looked_up(rows: Mapping[str, np.ndarray]) -> Callable[[str, int], int]:
 
 
 # --- by position --------------------------------------------------------------------------------------------------
+
+
+def _warn_of_position(metric: str, tables: Sequence[Table], places: Sequence[Mapping[str, Place]]) -> None:
+    """Say so where other columns could tell whether two tables have their rows in the same order."""
+    first, second = tables
+    if first.name == second.name:
+        return
+    inputs = {*columns_of(places[0]), *columns_of(places[1])}.union(*NAMES.values())
+    common = [column for column in first.columns if column in second.columns and column not in inputs]
+    said = f"{metric}: rows of {first.name} and {second.name} are matched by position, as they have no column id"
+    named = [column for column in common if column]
+    if named:
+        names = f"{', '.join(map(shown, named[:5]))}{', …' if len(named) > 5 else ''}"
+        warnings.warn(f"{said}; both have {names}: --columns id=COLUMN matches by one of them", stacklevel=3)
+    # in CSV it has no name; in Parquet pandas keeps it only of rows that aren't in their first order
+    elif common or any("__index_level_0__" in table.columns for table in tables):
+        warnings.warn(f"{said}; there is an index of pandas: is the order the same?", stacklevel=3)
 
 
 def _in_step(
@@ -204,10 +227,10 @@ def join(batches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     def part(values: list[Any]) -> Any:
         if isinstance(values[0], dict):
             return join(values)
+        if any(isinstance(each, list) for each in values):
+            return [value for each in values for value in as_list(each)]
         if isinstance(values[0], np.ndarray):
             return np.concatenate(values)
-        if any(isinstance(each, list) for each in values):
-            return [value for each in values for value in (each if isinstance(each, list) else each.to_pylist())]
         import pyarrow as pa
 
         return pa.concat_arrays(values)

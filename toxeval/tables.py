@@ -34,6 +34,26 @@ class Table:
     batches: Callable[[Sequence[str]], Iterator[Columns]]
 
 
+def read_json(text: str | bytes) -> Any:
+    """A JSON value.
+
+    Raises:
+        ValueError: also for what Python's own reader ends with another error, or takes without a word: of a field
+            that is there twice it keeps the last value.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deep") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ValueError("an object has a field twice")
+    return record
+
+
 def from_folder(folder: Path, split: str) -> Table:
     """A folder that ``datasets`` saved, or one of Parquet files."""
     if (folder / "dataset_dict.json").exists():

@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,8 @@ BROKEN = {
     "header.csv": ("id,predictions\n", "nothing but a header"),
     "empty.json": ("[]", "no rows"),
     "cut.jsonl": (json_lines() + f'{{"id": "{SECRET}', "line 4: broken JSON at character 8"),
+    "unclosed.jsonl": (json_lines() + '{"id": "a"\n', "line 4: broken JSON at character 11"),
+    "unclosed.json": ('[\n{"id": "a"\n\n', "line 2: broken JSON at character 11"),
     "text.jsonl": (json_lines() + SECRET, "line 4: broken JSON"),
     "list.jsonl": (json_lines() + "[1]", "line 4: a list"),
     "list.json": ('[{"id": 1}, 2]', "row 1: a int"),
@@ -145,14 +148,15 @@ BROKEN = {
     "narrow.csv": (CSV + f"d,{SECRET}\n", "row 3: 2 cells where the header has 4"),
     "quote.csv": (CSV + f'd,OFF,NOT,"{SECRET}\ne,OFF,NOT,f\n', "row 3: not readable as a table .a quote isn't closed"),
     "last quote.csv": (CSV + f'd,OFF,NOT,"{SECRET}', "row 3: not readable as a table .a quote isn't closed"),
-    "twice.csv": ("id,id\n1,2\n", "two columns have the same name"),
+    "twice.csv": ("id,id\n1,2\n", "two columns have the same name .the first row must be the header"),
     "latin.csv": (CSV.encode() + b"d,OFF,NOT,caf\xe9\n", "not UTF-8"),
     "latin.jsonl": (json_lines().encode() + b'{"id": "caf\xe9"}\n', "line 4: not UTF-8"),
     "utf16.csv": (CSV.encode("utf-16"), "UTF-16"),
     "text.parquet": (SECRET, "not a whole Parquet file"),
     "zipped.csv": (gzip.compress(CSV.encode()), "compressed with gzip; unpack it first"),
     "zipped.jsonl": (gzip.compress(json_lines().encode()), "compressed with gzip"),
-    "workbook.csv": (b"PK\x03\x04" + b"\x00" * 20, "an Excel workbook"),
+    "workbook.csv": (b"PK\x03\x04" + b"\x00" * 20, "an Excel workbook or a ZIP archive; save the table as CSV"),
+    "old.xls": (b"\xd0\xcf\x11\xe0" + b"\x00" * 20, "an old Excel workbook; save the table as CSV"),
     "semicolons.csv": ("id;predictions\na;OFF\n", "header: separated by semicolons, it seems; save it with commas"),
     "semicolons": ("id;predictions\na;OFF\n", "header: separated by semicolons"),
     "semicolons.tsv": ("id;predictions\na;OFF\n", "header: separated by semicolons, .* or with tabs as .tsv"),
@@ -222,7 +226,7 @@ def test_standard_input_is_read_once(tmp_path: Path, form: str) -> None:
     [
         ('{"predictions": "OFF", "predictions": "NOT", "references": "OFF"}', "a field twice"),
         ('{"predictions": ' + "9" * 5000 + ', "references": 1}', "limit"),
-        ('{"predictions": ' + "[" * 100_000 + "]" * 100_000 + "}", "recursion"),
+        ('{"predictions": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deep"),
     ],
 )
 def test_json_that_would_be_misread(line: str, found: str, tmp_path: Path) -> None:
@@ -235,3 +239,33 @@ def test_json_that_would_be_misread(line: str, found: str, tmp_path: Path) -> No
         with pytest.raises(ValueError, match=found) as refusal:
             list(open_table(str(file)).batches(["predictions"]))
         assert where in str(refusal.value)
+
+
+@pytest.mark.parametrize("late", ["categories", "cluster", "label", "prediction_scores", "id"])
+def test_an_input_is_in_every_record_or_in_none(late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns are those of the first record; an input that comes later would be left out without a word."""
+    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 4)
+    rows: list[dict[str, Any]] = [{"predictions": "OFF", "references": "OFF"} for _ in range(10)]
+    rows[6] |= {late: 1, "note": "gg wp"}
+    lines = write(tmp_path / "p.jsonl", json_lines(rows))
+    with pytest.raises(ValueError, match=f"p.jsonl: line 7: the field '{late}', which line 1 hasn't; an input is in"):
+        read(lines, ["predictions"])
+    with pytest.raises(ValueError, match=f"p.json: row 6: the field '{late}', which row 0 hasn't"):
+        open_table(str(write(tmp_path / "p.json", json.dumps(rows))))
+    del rows[6][late]  # what is no input may come and go
+    assert len(read(write(tmp_path / "p.jsonl", json_lines(rows)), ["predictions"])) == 10
+    assert len(read(write(tmp_path / "p.json", json.dumps(rows)), ["predictions"])) == 10
+
+
+def test_standard_input_that_comes_in_pieces() -> None:
+    code = "from toxeval.files import open_table; print('ready', flush=True); print(open_table('-').columns)"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdout.readline()
+        process.stdin.write(b"predictions")
+        process.stdin.flush()
+        time.sleep(0.2)
+        process.stdin.write(b"\treferences\nOFF\tNOT\n")
+        process.stdin.close()
+        assert process.stdout.read().decode().strip() == "('predictions', 'references')"
