@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from toxeval.columns import fields, kinds
+from toxeval.columns import fields, how_to_say, kinds
 from toxeval.files import open_table
-from toxeval.jobs import Job, batches, references_of
+from toxeval.jobs import Job, batches, explain, references_of
 from toxeval.loading import load, metric_class
+from toxeval.metrics.base import Metric
 from toxeval.metrics.inputs import GROUP, SCORE, SEQUENCE, describe
 from toxeval.metrics.labels import IGNORE
 from toxeval.pairing import collect
@@ -62,7 +64,8 @@ def _absent(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
     """Inputs the metric needs and the files don't have, under the names that are looked for."""
     for name, required in load(job.metric, job.config).inputs.items():
         if required and name not in inputs:
-            yield Finding(name, "no column for it", f"if it has another name: --columns {name}=COLUMN")
+            option = how_to_say(job.metric, job.config, name)
+            yield Finding(name, "no column for it", f"if it has another name: {option}")
 
 
 def _ids(job: Job, predictions: Table, references: Table | None) -> Iterator[Finding]:
@@ -82,7 +85,7 @@ def _ids(job: Job, predictions: Table, references: Table | None) -> Iterator[Fin
 
 def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
     wanted, records = kinds(job.metric, job.config), fields(job.metric, job.config)
-    labels = _labels(job.metric)
+    labels, module = _labels(job.metric), load(job.metric, job.config)
     ids: dict[str, np.ndarray] = {}
     for name, values in inputs.items():
         kind = wanted[name]
@@ -99,7 +102,8 @@ def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
                 continue
             sequences = (records[name][field] if field else kind) == SEQUENCE
             rows, flat = _flat(part) if sequences else (None, _plain(part))
-            problems = list(_label_values(where, flat, rows, names, sequences and name == "references"))
+            advise = partial(_metric_says, module, where, sequences)
+            problems = list(_label_values(where, flat, rows, names, sequences and name == "references", advise))
             yield from problems
             if not problems:
                 ids[where] = _encode(flat, names)
@@ -149,32 +153,55 @@ def _flat(values: Any) -> tuple[list[int], list[Any]]:
     return rows, flat
 
 
+def _metric_says(module: Metric, where: str, sequence: bool, value: Any) -> str:
+    """What the metric itself allows, and its hint, for a value that is alone in an input; "" if it takes it."""
+    name, _, field = where.partition(".")
+    alone = [[value]] if sequence else [value]
+    given = dict(module.example)
+    given[name] = {**given[name], field: alone} if field else alone
+    try:
+        module.encoded(**given)
+    except ValueError as error:
+        return explain(module, given, str(error)).partition("; ")[2]
+    return ""
+
+
 def _label_values(
-    where: str, values: list[Any], rows: list[int] | None, labels: Sequence[str], padding: bool
+    where: str,
+    values: list[Any],
+    rows: list[int] | None,
+    labels: Sequence[str],
+    padding: bool,
+    advise: Callable[[Any], str],
 ) -> Iterator[Finding]:
-    """Values that are no labels."""
+    """Values that are no labels; ``advise`` says what to do about one."""
     known = {*labels, *range(len(labels))} | ({IGNORE} if padding else set())
     kinds_there = {"names" if isinstance(v, str) else "ids" for v in values if v in known and v != IGNORE}
     if len(kinds_there) > 1:
         yield Finding(where, "names and ids in one input", "give names or ids")
-    wrong: dict[tuple[str, str], list[int]] = {}
+    wrong: dict[str, tuple[Any, list[int]]] = {}
     lower = {label.lower(): label for label in labels}
     for position, value in enumerate(values):
         hashable = isinstance(value, (str, int, float)) and not isinstance(value, bool)
         if hashable and value in known:
             continue
         if isinstance(value, float) and not value.is_integer() and value == value:
-            problem = "a score where a label is wanted", "turn scores into labels, or give them as prediction_scores"
+            what = "a score where a label is wanted"
         elif value == IGNORE:
-            problem = "-100", "only references of token sequences may have it: leave those rows out"
+            what = "-100"
         elif value is None or value == "" or value != value:
-            problem = "no value", "a missing label is not a label: did a row fail?"
+            what, value = "no value", None
         elif isinstance(value, str) and value.strip().lower() in lower:
-            problem = repr(value), f"write {lower[value.strip().lower()]!r}"
+            what = repr(value)
         else:
-            problem = f"unknown label {describe(value, labels)}", f"allowed: {', '.join(labels)}"
-        wrong.setdefault(problem, []).append(position if rows is None else rows[position])
-    for (what, advice), at in wrong.items():
+            what = f"unknown label {describe(value, labels)}"
+        wrong.setdefault(what, (value, []))[1].append(position if rows is None else rows[position])
+    for what, (value, at) in wrong.items():
+        advice = (
+            "a missing label is not a label: did a row fail?"
+            if value is None
+            else advise(value) or f"allowed: {', '.join(labels)}"
+        )
         yield Finding(where, f"{what} ({len(at)} times)", advice, tuple(dict.fromkeys(at))[:5])
 
 

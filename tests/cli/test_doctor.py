@@ -74,6 +74,29 @@ def test_values_that_are_no_labels(tmp_path: Path, predictions: list[Any], what:
     assert finding.rows == rows
 
 
+@pytest.mark.parametrize(
+    ("metric", "value", "advice"),
+    [
+        ("sold_macro_f1", 0.7, "a score is no label"),
+        ("dia_safety_rate", 0.7, "a score is no label"),
+        ("threat_f1", 0.7, "go to prediction_scores"),
+        ("sold_macro_f1", "LABEL_1", "no id2label"),
+        ("sold_macro_f1", "Off", "did you mean 'OFF'?"),
+        ("dia_safety_rate", "unsafe", "did you mean 'Unsafe'?"),
+    ],
+)
+def test_the_advice_is_the_metrics_own(tmp_path: Path, metric: str, value: Any, advice: str) -> None:
+    found = findings(tmp_path, metric, predictions=[value], references=[0])
+    (finding,) = [each for each in found if each.where == "predictions"]
+    assert finding.advice.startswith("allowed: ")
+    assert advice in finding.advice
+
+
+def test_fractional_references_need_a_threshold(tmp_path: Path) -> None:
+    found = findings(tmp_path, "oracle_collab", predictions=[0.2, 0.6], references=[0.3, 0.7])
+    assert "label_threshold" in only(found).advice
+
+
 def test_everything_at_once(tmp_path: Path) -> None:
     found = findings(tmp_path, "sold_macro_f1", predictions=["UNK", None, "OFF "] * 50, references=["NOT"] * 150)
     assert {(f.where, f.what) for f in found} == {
@@ -125,6 +148,7 @@ def test_slots(tmp_path: Path) -> None:
         tmp_path, "conda_joint", pred_intent=intents[::-1], pred_slots=mine, ref_intent=intents, ref_slots=slots
     )
     wrong = next(f for f in found if f.where == "predictions.slots")
+    assert "allowed: T, S, C, D, P, O, SEPA" in wrong.advice
     assert (wrong.what, wrong.rows) == ("unknown slot '<PAD>' (1 times)".replace("slot", "label"), (3,))
     assert any(f.where == "predictions.intent" and "look swapped" in f.what for f in found)
 
