@@ -313,12 +313,14 @@ def _as_numbers(module: str, name: str, values: Any) -> np.ndarray:
 
 
 def _has_bools(rows: Any) -> bool:
-    """Whether a list, or a list in it, holds a bool: among numbers NumPy makes 1.0 of True."""
+    """Whether a list, or a list or array in it, holds a bool: among numbers NumPy makes 1.0 of True."""
     if not isinstance(rows, list):
         return False
     kinds = set(map(type, rows))
     if kinds & {list, tuple}:
         kinds |= set(map(type, chain.from_iterable(row for row in rows if isinstance(row, (list, tuple)))))
+    if np.ndarray in kinds:
+        kinds |= {row.dtype.type for row in rows if isinstance(row, np.ndarray)}
     return not kinds.isdisjoint(BOOLS)
 
 

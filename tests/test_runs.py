@@ -315,3 +315,13 @@ def test_inputs_of_any_container() -> None:
     ids = list(range(500))
     for a, b in itertools.product((A.tolist(), torch.tensor(A), pd.Series(A, index=ids[::-1])), (B,)):
         assert compare("sold_macro_f1", a, b, REFERENCES, ids=ids, ids_a=ids, ids_b=ids) == expected
+
+
+def test_names_are_as_many_as_there_are_systems() -> None:
+    gold, other = ["OFF", "NOT"], ["NOT", "NOT"]
+    for names in (["x"], ["x", "y", "z"], "xy", []):
+        with pytest.raises(ValueError, match="^toxeval.runs: names: .*; allowed: a list of 2 names"):
+            summarise("sold_macro_f1", [gold, other], gold, names=names)
+        with pytest.raises(ValueError, match="^toxeval.runs: names: .*; allowed: a list of 2 names"):
+            compare("sold_macro_f1", gold, other, gold, names=names)
+    assert summarise("sold_macro_f1", [gold, other], gold, names=np.array(["x", "y"])).mean["accuracy"] == 0.75

@@ -100,6 +100,14 @@ def _listed(module: str, argument: str, given: Any, allowed: str) -> list[Any]:
     return list(given)
 
 
+def _names(given: Any, n: int) -> list[Any]:
+    allowed = f"a list of {n} names"
+    names = _listed("toxeval.runs", "names", given, allowed)
+    if len(names) != n:
+        refuse("toxeval.runs", "names", f"{len(names)} names", allowed)
+    return names
+
+
 def summarise(
     metric: str | Metric,
     runs: Sequence[Any],
@@ -141,7 +149,7 @@ def summarise(
     run_ids = (
         run_ids if run_ids is None else _listed("toxeval.runs", "run_ids", run_ids, "a list with the ids of each run")
     )
-    names = names or [f"run {i}" for i in range(len(runs))]
+    names = [f"run {i}" for i in range(len(runs))] if names is None else _names(names, len(runs))
     systems = run_systems(metric, names, runs, references, ids, run_ids)
     results = [scores.as_dict(systems.metric.headline) for scores in systems.scores]
     _warn(systems, names)
@@ -245,6 +253,7 @@ def compare(
     check_choice("toxeval.runs", "method", method, ("auto", "bootstrap"))
     check_options("toxeval.runs", confidence_level, n_resamples, seed)
     own_ids = None if ids_a is None and ids_b is None else [ids_a, ids_b]
+    names = _names(names, 2)
     systems = run_systems(metric, names, [predictions_a, predictions_b], references, ids, own_ids)
     a, b = systems.scores
     wanted = [next(iter(a.as_dict(systems.metric.headline)))]

@@ -319,3 +319,62 @@ def test_only_scores_are_aggregated(results: Any, found: str) -> None:
 def test_keys_are_a_list_of_names(keys: Any) -> None:
     with pytest.raises(ValueError, match="sold_macro_f1: keys: "):
         runs.compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
+
+
+BOOLS = [
+    ("threat_f1", {"prediction_scores": [0.2, True], "references": [0, 1]}, r"prediction_scores\[1\]: True"),
+    ("threat_f1", {"prediction_scores": [0.2, np.True_], "references": [0, 1]}, r"prediction_scores\[1\]"),
+    ("threat_f1", {"prediction_scores": [[0.8, 0.2], [False, True]], "references": [0, 1]}, r"prediction_scores\[1\]"),
+    ("threat_f1", {"prediction_scores": [np.array(True), np.array(0.5)], "references": [0, 1]}, r"_scores\[0\]: True"),
+    ("threat_f1", {"prediction_scores": [np.array("a"), np.array("b")], "references": [0, 1]}, r"_scores\[0\]: 'a'"),
+    (
+        "oracle_collab",
+        {"predictions": [0.1, 0.2], "references": [0, 1], "review_scores": [1.5, True]},
+        r"review_scores",
+    ),
+    (
+        "oracle_collab",
+        {"predictions": [0.1, 0.2], "references": [0.7, True], "label_threshold": 0.5},
+        r"references\[1\]",
+    ),
+    (
+        "conda_joint",
+        dict.fromkeys(("predictions", "references"), {"intent": [np.True_, np.False_], "slots": [[0], [1]]}),
+        r'predictions\[0\]\["intent"\]: unknown intent True',
+    ),
+    (
+        "dia_safety_rate",
+        {"predictions": [1, 0], "categories": [2, np.True_]},
+        r"categories\[1\]: unknown category True",
+    ),
+]
+
+
+@pytest.mark.parametrize(("metric", "given", "where"), BOOLS)
+def test_a_bool_among_numbers_is_no_number(metric: str, given: dict[str, Any], where: str) -> None:
+    with pytest.raises(ValueError, match=f"^{metric}: .*{where}"):
+        compute(metric, **given)
+
+
+@pytest.mark.parametrize(("metric", "name"), [("threat_f1", "prediction_scores"), ("oracle_collab", "predictions")])
+def test_probabilities_said_to_be_logits_and_percentages(metric: str, name: str) -> None:
+    positive = np.linspace(0.05, 0.95, 10)
+    both, references = np.stack([1 - positive, positive], axis=1), (positive > 0.5).astype(int)
+    with pytest.raises(ValueError, match=f"^{metric}: {name}: two columns that sum to 1.*pass from_logits=False"):
+        compute(metric, **{name: both.astype(np.float32)}, references=references, from_logits=True)
+    few = compute(metric, **{name: both[:9]}, references=references[:9], from_logits=True)
+    shifted = compute(metric, **{name: both + 3.0}, references=references, from_logits=True)
+    assert few["accuracy"] == 1.0
+    assert repr(shifted["accuracy"]) == repr(
+        compute(metric, **{name: 2 * positive - 1}, references=references, from_logits=True)["accuracy"]
+    )
+    with pytest.raises(ValueError, match=f"{name}.0.: 5.0; .*like percentages: divide by 100"):
+        compute(metric, **{name: (100 * positive).round()}, references=references)
+    with pytest.raises(ValueError, match=f"{name}.0.: -2.*apply a sigmoid"):
+        compute(metric, **{name: 4 * positive - 2.5}, references=references)
+
+
+def test_the_missing_one_of_whole_numbers_that_pandas_made_floats_is_named() -> None:
+    utterances = [{"intent": "E", "slots": ["T"]}] * 3
+    with pytest.raises(ValueError, match=r"^conda_joint: cluster\[1\]: nan"):
+        compute("conda_joint", predictions=utterances, references=utterances, cluster=pd.Series([1, None, 2]))
