@@ -261,8 +261,8 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
             if not np.isfinite(logits).all():
                 row = int(np.argmin(np.isfinite(logits)))
                 refuse(module, f"{name}[{row}]", "logits whose difference is no float64", "logits below 1e308")
-            sure = len(columns) >= SURE_ROWS and columns.min() >= 0.0
-            if sure and (np.abs(columns.sum(axis=1) - 1.0) <= COLUMN_SUM_TOLERANCE).all():
+            # the first rows tell nearly always that they are none, and spare a look at the others
+            if len(columns) >= SURE_ROWS and _sum_to_1(columns[:SURE_ROWS]) and _sum_to_1(columns):
                 found = "two columns that sum to 1 in every row: these look like probabilities"
                 refuse(module, name, found, "logits", "pass from_logits=False")
             return logits
@@ -282,6 +282,10 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
     if not from_logits:
         _check_unit(module, name, scores)
     return scores
+
+
+def _sum_to_1(columns: np.ndarray) -> bool:
+    return bool(columns.min() >= 0.0 and (np.abs(columns.sum(axis=1) - 1.0) <= COLUMN_SUM_TOLERANCE).all())
 
 
 def _as_numbers(module: str, name: str, values: Any) -> np.ndarray:
