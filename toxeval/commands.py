@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 #: What a score is that doesn't get through, what it should be, and when it is; an undefined score never is.
 GATES = {"--fail-under": ("below", "at least", operator.ge), "--fail-over": ("above", "at most", operator.le)}
 
+#: So many keys of scores fit into a message.
+FEW = 12
+
 
 @click.command(cls=ManyFiles)
 @metric_argument
@@ -54,8 +59,9 @@ def score(
 
     Several files of predictions are runs with different seeds: the table has
     the mean of their scores and its spread. References are in the same file,
-    in another (--references) or in a benchmark dataset (--dataset); two
-    tables are matched by their column id, else row by row.
+    in another (--references) or in a benchmark dataset (--dataset). Two
+    tables are matched by a column id or post_id in both, or the one named
+    with --columns id=COLUMN; else row by row, in the order of the files.
 
     \b
     Examples:
@@ -80,20 +86,31 @@ def score(
 
 def _failures(result: Result, given: Mapping[str, Mapping[str, str]]) -> list[str]:
     """What to say of the scores that don't get through; ``given`` is the bounds by option of `GATES`."""
+    from toxeval.metrics.inputs import NUMBER
+
     failures = []
     for option, bounds in given.items():
         failed, wanted, passes = GATES[option]
         for key, text in bounds.items():
             if key not in result.scores:
-                hint = " (add --confidence)" if key.endswith(("_low", "_high")) else ""
-                raise click.UsageError(f"{option}: no score {key}{hint}; there are {', '.join(result.scores)}")
-            try:
-                bound = float(text)
-            except ValueError:
-                raise click.UsageError(f"{option}: {key}={text}: not a number") from None
+                raise click.UsageError(f"{option}: no score {key}{_instead(key, list(result.scores))}")
+            if not NUMBER.fullmatch(text) or math.isnan(float(text)):
+                raise click.UsageError(f"{option}: {key}={text}: not a number")
+            bound = float(text)
             if not passes(result.scores[key], bound):
                 failures.append(f"{failed}: {key} is {result.scores[key]:.6g}, wanted {wanted} {bound:g}")
     return failures
+
+
+def _instead(key: str, keys: Sequence[str]) -> str:
+    """What to say after a score that isn't there: which ones are, as far as that helps."""
+    if key.rpartition("_")[0] in keys and key.endswith(("_low", "_high")):
+        return " (add --confidence)"
+    close = difflib.get_close_matches(key, keys, n=5)
+    if close or len(keys) <= FEW:
+        meant = f"; did you mean {close[0]}?" if close else ""
+        return f"{meant}{' There' if close else '; there'} are {', '.join(keys if len(keys) <= FEW else close)}"
+    return f"; there are {', '.join(keys[:FEW])}, … (all of them: --json)"
 
 
 @click.command(cls=ManyFiles)

@@ -26,11 +26,18 @@ WORDS = {"True": True, "False": False, "None": None, "nan": math.nan}
 FOUND = 1
 
 
+#: The options of which one is chosen at most.
+STYLE_NAMES = ("--json", "--markdown", "--latex")
+
+
 class ManyFiles(click.Command):
     """A command whose ``--predictions`` takes one file or several: ``--predictions A B``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeats the option before each further file."""
+        styles = [arg for arg in args if arg in STYLE_NAMES]
+        if len(styles) > 1:  # else the last one counts
+            raise click.UsageError(f"{' and '.join(styles)}: one of them", ctx)
         repeated: list[str] = []
         several = False
         for arg in args:
@@ -77,7 +84,7 @@ INPUTS = [
         multiple=True,
         callback=pairs,
         metavar="INPUT=COLUMN,...",
-        help="Which column is which input, if they have other names.",
+        help="Which column is which input, or the id, if they have other names.",
     ),
 ]
 OPTIONS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -43,6 +44,8 @@ def plot(metric: str, out: str, **given: Any) -> None:
 
     if not out.endswith(tuple(plots.METADATA)):
         raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
+    if not Path(out).parent.is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {Path(out).parent}")
     try:
         importlib.import_module("matplotlib")
     except ImportError:

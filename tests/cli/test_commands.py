@@ -17,6 +17,7 @@ from command import toxeval
 
 import toxeval as package
 from toxeval.cli import main
+from toxeval.commands import _instead
 
 COMMANDS = ("score", "compare", "verify", "plot", "doctor", "list", "export", "publish")
 GOLD = ["OFF", "NOT", "OFF", "NOT"] * 25
@@ -195,6 +196,13 @@ def test_fail_over(tmp_path: Path, bound: str, message: str) -> None:
     assert ("above: " in answer.err) == bool(message)
 
 
+def test_of_many_scores_those_are_named_that_may_be_meant() -> None:
+    keys = [f"f1_{i}" for i in range(40)] + ["accuracy"]
+    assert _instead("acuracy", keys) == "; did you mean accuracy? There are accuracy"
+    assert _instead("x", keys).count("f1_") == 12
+    assert _instead("accuracy_low", keys) == " (add --confidence)"
+
+
 @pytest.mark.parametrize("gate", ["--fail-under", "--fail-over"])
 def test_an_undefined_score_fails(tmp_path: Path, gate: str) -> None:
     path = lines(tmp_path / "p.jsonl", [{"prediction_scores": 0.5, "references": 0}] * 3)
@@ -209,6 +217,11 @@ def test_an_undefined_score_fails(tmp_path: Path, gate: str) -> None:
     ("arguments", "message"),
     [
         (["--fail-under", "f2=1"], "no score f2; there are f1_macro"),
+        (["--fail-under", "f1_makro=1"], "no score f1_makro; did you mean f1_macro? There are f1_macro, precision_OFF"),
+        (["--fail-under", "f1_macro=1_0"], "--fail-under: f1_macro=1_0: not a number"),
+        (["--fail-under", "f1_macro= 0.2 "], "not a number"),
+        (["--fail-over", "f1_macro=nan"], "not a number"),
+        (["--json", "--markdown"], "--json and --markdown: one of them"),
         (["--fail-under", "f1_macro_low=0.5"], "no score f1_macro_low (add --confidence)"),
         (["--fail-over", "f1_macro_high=0.5"], "--fail-over: no score f1_macro_high (add --confidence)"),
         (["--fail-over", "f1_macro=half"], "--fail-over: f1_macro=half: not a number"),
@@ -265,7 +278,9 @@ def test_bad_files(tmp_path: Path, guess: Path) -> None:
     [
         ("sold_macro_f1", "prediction,gold\nOFF,OFF\n", "--columns references=COLUMN"),
         ("dia_safety_rate", "prediction\nSafe\n", "--columns categories=COLUMN; in another file: --references FILE"),
-        ("threat_f1", "prediction_score,reference\n1.5,1\n", "or pass --option from_logits=true)"),
+        ("threat_f1", "prediction_score,reference\n1.5,1\n", "pass --option from_logits=true"),
+        ("threat_f1", "prediction,reference\nthreshold=Foo,1\n", "unknown label 'threshold=Foo'"),
+        ("conda_joint", "predictions\n{}\n", "--columns references.intent=COLUMN,references.slots=COLUMN"),
         ("oracle_collab", "prediction,reference\n0.5,1\n1.5,1\n", "predictions[1]: 1.5; allowed: probabilities"),
     ],
 )
@@ -275,7 +290,7 @@ def test_messages_speak_of_the_command(tmp_path: Path, metric: str, text: str, m
     said = toxeval("score", metric, "--predictions", path).refused()
     assert message in said
     assert "=True" not in said
-    if metric == "threat_f1":
+    if "1.5" in text and metric == "threat_f1":
         assert message in toxeval("compare", metric, "--predictions", path, path).refused()
 
 
@@ -432,6 +447,22 @@ def test_doctor(tmp_path: Path, guess: Path) -> None:
     assert answer.status == 1
     assert "NOT and OFF look swapped (100 crossed, 0 right)" in answer.out
     assert "no such file" in toxeval("doctor", "sold_macro_f1", "--predictions", tmp_path / "none.csv").refused()
+
+
+def test_a_picture_in_no_folder(tmp_path: Path, guess: Path) -> None:
+    out = tmp_path / "none" / "x.png"
+    message = toxeval("plot", "sold_macro_f1", "--predictions", guess, "--out", out).refused()
+    assert f"--out {out}: there is no folder {out.parent}" in message
+
+
+def test_rows_matched_by_position_are_warned_of(tmp_path: Path) -> None:
+    mine = lines(tmp_path / "p.jsonl", [{"text": i, "predictions": p} for i, p in enumerate(GUESS)])
+    gold = lines(tmp_path / "r.jsonl", [{"text": i, "references": r} for i, r in enumerate(GOLD)])
+    answer = toxeval("score", "sold_macro_f1", "--predictions", mine, "--references", gold)
+    assert answer.status == 0
+    assert re.fullmatch(r"warning: sold_macro_f1: rows of .* by position, .* have text: .*\n", answer.err)
+    answer = toxeval("score", "sold_macro_f1", "--predictions", mine, "--references", gold, "--columns", "id=text")
+    assert not answer.err
 
 
 def test_export(tmp_path: Path, shared: Path) -> None:
