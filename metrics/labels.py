@@ -178,8 +178,10 @@ def _refuse_label(source: _Input, where: str, value: Any, ids: bool) -> NoReturn
     module, labels, what, hint = source.module, source.labels, source.what, ""
     allowed = source.allowed or allowed_labels(labels)
     is_nan = isinstance(value, float) and math.isnan(value)
-    if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):  # of pandas; NA has no truth value
-        refuse(module, where, f"missing {what} ({value})", allowed, source.hints.get(None, ""))
+    empty = isinstance(value, str) and not value
+    if value is None or is_nan or empty or type(value).__name__ in ("NAType", "NaTType"):  # pandas' have no truth value
+        found = f"missing {what} ({repr(value) if empty else value})"
+        refuse(module, where, found, allowed, source.hints.get(None, ""))
     if hasattr(value, "__len__") and not isinstance(value, str):
         hint = "one value a row is wanted: for logits or one column a class, take the argmax first"
         if len(value) == 1:  # whose argmax is always 0
