@@ -67,7 +67,10 @@ def _empty(cell: Any) -> bool:
 
 
 def _labels(column: str, cells: list[Any]) -> list[Any]:
-    """Names or ids; None for an empty cell, which the metric refuses with its row, or counts."""
+    """Names or ids; None for an empty cell, which the metric refuses with its row, or counts as it does other texts."""
+    for row, cell in enumerate(cells, start=1):
+        if isinstance(cell, str) and cell.lstrip().startswith("[") and _is_list(cell):
+            raise Refused("rows", f"Row {row}, {column}: a list; allowed: one label.")
     return _numbers_if_all([cell.strip() if isinstance(cell, str) else cell for cell in cells])
 
 
@@ -122,6 +125,13 @@ def _sequences(column: str, cells: list[Any]) -> list[Any]:
     return sequences
 
 
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _words(text: str) -> list[Any]:
     return _numbers_if_all(text.split())
 
@@ -130,14 +140,15 @@ _PARSERS = {LABEL: _labels, SCORE: _scores, SEQUENCE: _sequences}
 
 
 def cell_of(value: Any) -> str:
-    """A value as the table shows it; `inputs_of` reads the same value from it.
+    """A value as the table shows it; `inputs_of` reads the same value from it, or refuses it.
 
-    >>> cell_of(0.1), cell_of(["T", "O"]), cell_of(None), cell_of(["1", "0"])
-    ('0.1', 'T O', '', '["1", "0"]')
+    A list keeps its brackets: without them it would do for a label, or for a missing one.
+
+    >>> cell_of(0.1), cell_of("T O"), cell_of(None), cell_of(["T", "O"]), cell_of([])
+    ('0.1', 'T O', '', '["T", "O"]', '[]')
     """
     if isinstance(value, list):
-        text = " ".join(map(cell_of, value))
-        return text if _words(text) == value and not text.startswith("[") else json.dumps(value, default=repr)
+        return json.dumps(value, default=repr, ensure_ascii=False)
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 
