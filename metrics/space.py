@@ -17,7 +17,7 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
 
 import gradio as gr
-from space_files import Columns, read_file, too_large
+from space_files import Columns, pick, read_file, refuse_twice, too_large
 from space_inputs import MAX_BYTES, TABLE_ROWS, Refused, cell_of
 from space_look import RECEIVE_JS, ROW_JS, SHOW_JS, UPLOAD_HTML
 from space_options import Option
@@ -245,13 +245,11 @@ def _columns(page: Page, frame: Any) -> Columns:
     headers = [str(name).strip() for name in frame.columns]
     if all(name.isdigit() or not name for name in headers):
         headers = page.columns
-    if not set(headers) & set(page.columns):
-        raise Refused("rows", f"The table has none of the columns {', '.join(page.columns)}.")
-    for name in page.columns:
-        if headers.count(name) > 1:
-            raise Refused("rows", f"The column {name} is there twice.")
-    columns = {name: frame.iloc[:, i].tolist() for i, name in enumerate(headers) if i < frame.shape[1]}
-    return {name: columns.get(name, []) for name in page.columns}
+    try:
+        refuse_twice(headers, page.columns)
+        return pick({name: frame.iloc[:, i].tolist() for i, name in enumerate(headers[: frame.shape[1]])}, page.columns)
+    except Refused as error:
+        raise Refused("rows", str(error)) from None
 
 
 def _as_csv(page: Page) -> str:

@@ -15,6 +15,20 @@ from space_inputs import MAX_BYTES, MAX_ROWS, MAX_VALUES, Refused
 
 FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
+#: Column -> its other names, and what may stand before the name of a record's field: all that the command takes, so
+#: that no file is scored there with an input that is left out here.
+ALIASES = {
+    "predictions": ("prediction",),
+    "prediction_scores": ("prediction_score",),
+    "review_scores": ("review_score",),
+    "references": ("reference", "label", "labels"),
+    "categories": ("category",),
+}
+PREFIXES = {
+    "predictions": ("predictions.", "predictions_", "pred_", "prediction_"),
+    "references": ("references.", "references_", "ref_", "reference_"),
+}
+
 Columns = dict[str, list[Any]]
 
 
@@ -24,7 +38,8 @@ def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
     Args:
         name: its ending says the format; "" is pasted text.
         content: JSON (rows, or an object of columns), JSON lines, CSV, TSV or Parquet.
-        wanted: names of columns; ``predictions.intent`` may be a column, ``predictions_intent``, or a field.
+        wanted: names of columns, which `ALIASES` may stand for; ``predictions.intent`` may be a column of this name,
+            with another of the `PREFIXES`, or a field.
 
     Raises:
         Refused: for anything that isn't such a file, is too large or has none of the columns.
@@ -35,10 +50,7 @@ def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
     if name and ending not in FORMATS:
         raise Refused("file", f"This kind of file isn't read here; allowed: {', '.join(FORMATS)}.")
     table = _parquet(content, wanted) if ending == ".parquet" else _text(ending, content, wanted)
-    columns = {column: cells for column in wanted if (cells := _find(table, column)) is not None}
-    if not columns:
-        names = ", ".join(map(_shown, list(table)[:8]))
-        raise Refused("file", f"None of the columns {', '.join(wanted)} is there; found: {names or 'no columns'}.")
+    columns = pick(table, wanted)
     lengths = {column: len(cells) for column, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{column} {length}" for column, length in lengths.items())
@@ -56,31 +68,71 @@ def too_large(size: int) -> str:
     return f"{size / 1e6:.1f} MB are more than this page takes; allowed: {MAX_BYTES / 1e6:.0f} MB."
 
 
-def _find(table: Mapping[str, Any], column: str) -> list[Any] | None:
+def pick(table: Mapping[str, Any], wanted: Sequence[str]) -> Columns:
+    """The wanted columns of a table, under their own names.
+
+    >>> pick({"reference": [1], "prediction": [0], "text": [""]}, ["predictions", "references", "categories"])
+    {'predictions': [0], 'references': [1]}
+    """
+    columns = {column: cells for column in wanted if (cells := _find(table, column)) is not None}
+    if not columns:
+        names = ", ".join(map(_shown, list(table)[:8]))
+        raise Refused("file", f"None of the columns {', '.join(wanted)} is there; found: {names or 'no columns'}.")
+    there = {column.partition(".")[0] for column in columns}
+    for column in wanted:
+        name, _, field = column.partition(".")
+        if field and name in there and column not in columns:
+            raise Refused("file", f"No field {field} in {name}, and no column {column}.")
+    return columns
+
+
+def _places(column: str) -> tuple[list[str], list[str]]:
+    """The names under which a column may be found, and those of records it may be a field of."""
     name, _, field = column.partition(".")
-    found = [table.get(candidate) for candidate in dict.fromkeys((column, column.replace(".", "_")))]
-    records = table.get(name) if field else None
-    if isinstance(records, dict):
-        found.append(records.get(field))
-    elif isinstance(records, list) and any(isinstance(record, dict) for record in records):
-        found.append([record.get(field) if isinstance(record, dict) else None for record in records])
-    found = [cells for cells in found if cells is not None]
+    whole = [name, *ALIASES.get(name, ())]
+    return ([prefix + field for prefix in PREFIXES[name]], whole) if field else (whole, [])
+
+
+def _find(table: Mapping[str, Any], column: str) -> list[Any] | None:
+    alone, records = _places(column)
+    field = column.partition(".")[2]
+    places = {place: table.get(place) for place in alone}
+    places |= {place: _field(place, table.get(place), field) for place in records}
+    found = {place: cells for place, cells in places.items() if cells is not None}
     if len(found) > 1:
-        raise _twice("column", column)
-    if not found:
+        raise Refused("file", f"The column {column} is there as {' and as '.join(found)}; allowed: one of them.")
+    for cells in found.values():
+        if not isinstance(cells, list):
+            raise Refused("file", f"The column {column} is no list of values.")
+        return list(cells)
+    return None
+
+
+def _field(place: str, records: Any, field: str) -> Any:
+    """A field of records, or of a record of columns; None where there are none."""
+    if isinstance(records, dict):
+        return records.get(field)
+    if not isinstance(records, list) or not any(isinstance(record, dict) for record in records):
         return None
-    if not isinstance(found[0], list):
-        raise Refused("file", f"The column {column} is no list of values.")
-    return list(found[0])
+    for row, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            raise Refused("file", f"Row {row}, {place}: no record; allowed: a record in every row.")
+        if field not in record:
+            raise Refused("file", f"Row {row}, {place}: no field {field}; allowed: all fields in every row.")
+    return [record[field] for record in records]
 
 
 def _check_cells(column: str, cells: list[Any]) -> None:
-    """Refuse what a cell of the table can't show; there a list that is missing would be an empty one."""
+    """Refuse what a cell of the table can't show: there a missing list would be an empty one, and True a text."""
     lists = any(isinstance(cell, list) for cell in cells)
     for row, cell in enumerate(cells, start=1):
         if cell is None and lists:
             raise Refused("file", f"Row {row}, {column}: no list; allowed: a list in every row, which may be empty.")
+        if cell is None and "." in column:
+            raise Refused("file", f"Row {row}, {column}: no value; allowed: every field in every row.")
         parts = cell if isinstance(cell, list) else [cell]
+        if any(isinstance(part, bool) for part in parts):
+            raise Refused("file", f"Row {row}, {column}: true or false; allowed: numbers and texts, such as 1 and 0.")
         if any(isinstance(part, (list, tuple, dict)) for part in parts):
             found = "an object" if isinstance(cell, dict) else "lists or objects in a list"
             raise Refused("file", f"Row {row}, {column}: {found}; allowed: a value, or a list of values.")
@@ -145,7 +197,7 @@ def _csv(text: str, delimiter: str, wanted: Sequence[str]) -> Mapping[str, Any]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]
-        _refuse_twice(header, wanted)
+        refuse_twice(header, wanted)
         lines = []
         for row in rows:
             row = row or [""] * (len(header) == 1)  # an empty line is an empty cell where there is one column
@@ -158,10 +210,10 @@ def _csv(text: str, delimiter: str, wanted: Sequence[str]) -> Mapping[str, Any]:
     return {name: [line[i] for line in lines] for i, name in enumerate(header)}
 
 
-def _refuse_twice(names: Sequence[str], wanted: Sequence[str]) -> None:
+def refuse_twice(names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse wanted columns that are there twice; the others don't matter."""
     for name, n in Counter(names).items():
-        if n > 1 and any(_names(name, column) for column in wanted):
+        if n > 1 and name in _all_places(wanted):
             raise _twice("column", name)
 
 
@@ -177,8 +229,9 @@ def _parquet(content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
             thrift_string_size_limit=MAX_BYTES,
             thrift_container_size_limit=10_000,
         )
-        names = [name for name in file.schema_arrow.names if any(_names(name, column) for column in wanted)]
-        _refuse_twice(names, wanted)
+        possible = _all_places(wanted)
+        names = [name for name in file.schema_arrow.names if name in possible]
+        refuse_twice(names, wanted)
         if file.metadata.num_rows > MAX_ROWS:
             raise Refused("file", f"{file.metadata.num_rows:,} rows; allowed: {MAX_ROWS:,}.")
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
@@ -203,12 +256,15 @@ def _parquet(content: bytes, wanted: Sequence[str]) -> Mapping[str, Any]:
     except (pa.ArrowException, OSError, MemoryError, ValueError, RecursionError):  # ValueError: a record's field twice
         raise Refused("file", "Not a whole Parquet file.") from None
     features = _features(file.schema_arrow.metadata)
-    named = {name: [_named(value, features.get(name)) for value in cells] for name, cells in table.items()}
+    named = {
+        name: [_named(f"Row {row}, {name}", value, features.get(name)) for row, value in enumerate(cells, start=1)]
+        for name, cells in table.items()
+    }
     return named or dict.fromkeys(file.schema_arrow.names)
 
 
-def _names(name: str, column: str) -> bool:
-    return name in (column, column.replace(".", "_"), column.partition(".")[0])
+def _all_places(wanted: Sequence[str]) -> set[str]:
+    return {place for column in wanted for places in _places(column) for place in places}
 
 
 def _features(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
@@ -220,13 +276,19 @@ def _features(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
     return features if isinstance(features, dict) else {}
 
 
-def _named(value: Any, feature: Any) -> Any:
+def _named(place: str, value: Any, feature: Any) -> Any:
     """Ids of class labels by their names: a dataset's order of ids needn't be the metric's."""
+    if isinstance(feature, list):  # so ``datasets`` before 4 writes down a list
+        feature = {"feature": feature[0]} if feature else None
     if not isinstance(feature, dict):
         return value
     if isinstance(value, list):
-        return [_named(part, feature.get("feature")) for part in value]
+        return [_named(place, part, feature.get("feature")) for part in value]
     if isinstance(value, dict):
-        return {key: _named(part, feature.get(key)) for key, part in value.items()}
+        return {key: _named(place, part, feature.get(key)) for key, part in value.items()}
     names = feature.get("names") if feature.get("_type") == "ClassLabel" else None
-    return names[value] if isinstance(names, list) and isinstance(value, int) and 0 <= value < len(names) else value
+    if not isinstance(names, list) or not isinstance(value, int):
+        return value
+    if not -1 <= value < len(names):
+        raise Refused("file", f"{place}: class label {value} has no name; allowed: 0 to {len(names) - 1}.")
+    return names[value] if value >= 0 else None  # -1 is a missing one

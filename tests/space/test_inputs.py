@@ -108,6 +108,40 @@ def test_class_labels_of_datasets_come_by_name(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("before_4", [False, True])
+def test_class_labels_in_lists_come_by_name_whoever_wrote_them(before_4: bool) -> None:
+    label = {"names": ["OFF", "NOT"], "_type": "ClassLabel"}
+    listed = [label] if before_4 else {"feature": label, "_type": "List"}
+    rows = {"predictions": [[0, 1, 1], []], "references": [[{"a": 0}], [{"a": 1}]], "label": [{"a": [1]}, {"a": [0]}]}
+    features = {"predictions": listed, "references": [{"a": label}], "label": {"a": listed}}
+    cells = read_file("a.parquet", parquet_of_datasets(rows, features), ["predictions"])
+    assert cells == {"predictions": [["OFF", "NOT", "NOT"], []]}
+    records = {"predictions": rows["label"]}
+    content = parquet_of_datasets(records, {"predictions": features["label"]})
+    assert read_file("a.parquet", content, ["predictions.a"]) == {"predictions.a": [["NOT"], ["OFF"]]}
+
+
+def test_class_labels_without_a_name_are_refused() -> None:
+    label = {"names": ["OFF", "NOT"], "_type": "ClassLabel"}
+    for cells, feature in (([1, 2], label), ([1, -2], label), ([[0], [0, 2]], [label]), ([[0], [0, -100]], [label])):
+        content = parquet_of_datasets({"predictions": cells}, {"predictions": feature})
+        with pytest.raises(Refused, match=r"^Row 2, predictions: class label -?\d+ has no name; allowed: 0 to 1\.$"):
+            read_file("a.parquet", content, ["predictions"])
+    content = parquet_of_datasets({"predictions": [0, -1]}, {"predictions": label})
+    assert read_file("a.parquet", content, ["predictions"]) == {"predictions": ["OFF", None]}
+
+
+def parquet_of_datasets(columns: dict[str, Any], features: dict[str, Any]) -> bytes:
+    """What ``datasets`` writes, of any version."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), buffer)
+    return buffer.getvalue()
+
+
 def parquet(columns: dict[str, Any], **options: Any) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -230,7 +264,9 @@ def test_texts_are_never_quoted() -> None:
 def test_a_record_twice() -> None:
     both = {"predictions.intent": ["E"], "predictions": [{"intent": "O"}]}
     for document in (both, {"predictions_intent": ["E"], "predictions": {"intent": ["O"]}}):
-        with pytest.raises(Refused, match=r"^The column predictions\.intent is there twice\.$"):
+        with pytest.raises(
+            Refused, match=r"intent is there as predictions[._]intent and as predictions; allowed: one of"
+        ):
             read_file("a.json", json.dumps(document).encode(), ["predictions.intent"])
     with pytest.raises(Refused, match="The field intent is there twice"):
         read_file("a.json", b'[{"predictions": {"intent": "E", "intent": "O"}}]', ["predictions.intent"])
@@ -253,6 +289,79 @@ def test_json_lines_end_at_line_feeds_only(break_: str, end: str) -> None:
 def test_an_empty_line_in_the_only_column_is_an_empty_cell() -> None:
     assert read_file("a.csv", b"predictions\n1\n\n0\n", ["predictions"]) == {"predictions": ["1", "", "0"]}
     assert read_file("a.csv", b"predictions,b\n1,2\n\n0,2\n", ["predictions"]) == {"predictions": ["1", "0"]}
+
+
+@pytest.mark.parametrize("cells", [[0, True], [None, False], [[0.5], [True, 0.5]]], ids=str)
+@pytest.mark.parametrize("times", [1, 1_000])
+def test_true_and_false_are_refused_in_files_of_any_length(cells: list[Any], times: int) -> None:
+    message = r"^Row {}, predictions: true or false; allowed: numbers and texts, such as 1 and 0\.$"
+    with pytest.raises(Refused, match=message.format(2)):
+        read_file("a.json", json.dumps({"predictions": cells * times}).encode(), ["predictions"])
+    with pytest.raises(Refused, match=message.format(1)):
+        read_file("a.parquet", parquet({"predictions": [True, False] * times}), ["predictions"])
+
+
+def test_columns_have_the_names_the_command_knows() -> None:
+    from toxeval.columns import NAMES, PREFIXES
+
+    for column, others in space_files.ALIASES.items():
+        assert (column, *others) == NAMES[column]
+    # rationales are a dataset's; they, groups and ids are no columns of a page
+    assert NAMES.keys() - space_files.ALIASES.keys() == {"rationales", "cluster", "id"}
+    for column, prefixes in PREFIXES.items():
+        assert {*prefixes, f"{column}_"} == set(space_files.PREFIXES[column])
+
+
+def test_other_names_of_columns() -> None:
+    wanted = list(KINDS["oracle_collab"])
+    content = b"prediction,label,review_score,text\n0.5,1,0.25,x\n"
+    cells = {"predictions": ["0.5"], "references": ["1"], "review_scores": ["0.25"]}
+    assert read_file("a.csv", content, wanted) == cells
+    values = {"predictions": [0.5], "references": [1], "review_scores": [0.25]}
+    content = parquet({"prediction": [0.5], "label": [1], "review_score": [0.25], "text": ["x"]})
+    assert read_file("a.parquet", content, wanted) == values
+    for names in (("review_score", "review_scores"), ("label", "references"), ("labels", "reference")):
+        table = {"predictions": [0.5], "references": [1], **{name: [1] for name in names}}
+        table = {name: cells for name, cells in table.items() if name != "references" or name in names}
+        for file, content in (("a.json", json.dumps(table).encode()), ("a.parquet", parquet(table))):
+            with pytest.raises(Refused, match=r"is there as \w+ and as \w+; allowed: one of them\.$"):
+                read_file(file, content, wanted)
+    with pytest.raises(Refused, match=r"^The column label is there twice\.$"):
+        read_file("a.csv", b"predictions,label,label\n1,0,1\n", wanted)
+
+
+@pytest.mark.parametrize(
+    ("p", "r"), [("pred_", "ref_"), ("prediction_", "reference_"), ("predictions_", "references.")]
+)
+def test_other_names_of_fields(p: str, r: str) -> None:
+    header = f"{p}intent,{p}slots,{r}intent,{r}slots"
+    assert read_file("a.csv", f"{header}\nE,T,O,S\n".encode(), list(KINDS["conda_joint"])) == {
+        "predictions.intent": ["E"],
+        "predictions.slots": ["T"],
+        "references.intent": ["O"],
+        "references.slots": ["S"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([{"predictions": {"intent": "E"}}] * 2, r"^Row 1, predictions: no field slots; allowed"),
+        (
+            [{"predictions": {"intent": "E", "slots": []}}, {"predictions": {"intent": "E"}}],
+            r"^Row 2, predictions: no f",
+        ),
+        ([{"predictions": {"intent": "E", "slots": []}}, {"predictions": None}], r"^Row 2, predictions: no record"),
+        ([{"predictions": {"intent": "E", "slots": None}}] * 2, r"^Row 1, predictions\.slots: no value"),
+        ({"predictions": {"intent": ["E"]}}, r"^No field slots in predictions, and no column predictions\.slots\.$"),
+        ([{"pred_intent": "E"}], r"^No field slots in predictions, and no column predictions\.slots\.$"),
+        ({"predictions": {"slots": [["T"]]}}, "^No field intent in predictions"),
+    ],
+    ids=str,
+)
+def test_fields_that_are_missing(document: Any, message: str) -> None:
+    with pytest.raises(Refused, match=message):
+        read_file("a.json", json.dumps(document).encode(), list(KINDS["conda_joint"]))
 
 
 # --- cells --------------------------------------------------------------------------------------------------------
@@ -312,6 +421,25 @@ def test_scores_and_sequences() -> None:
         assert inputs_of({"a": [cell]}, {"a": SCORE}, []) == {"a": [[0.2, 0.8]]}
     assert inputs_of({"a": ["T O", "", '["T"]']}, {"a": SEQUENCE}, []) == {"a": [["T", "O"], [], ["T"]]}
     assert inputs_of({"a": ["0 1", "1"]}, {"a": SEQUENCE}, []) == {"a": [[0, 1], [1]]}
+
+
+@pytest.mark.parametrize("label", [["Safe"], ["Safe", "Safe"], [1], []], ids=str)
+def test_a_list_is_no_label_by_way_of_the_table_either(label: list[Any]) -> None:
+    kinds = {"predictions": LABEL, "categories": LABEL}
+    table = {"predictions": ["Safe", label], "categories": [0, 1]}
+    with pytest.raises(ValueError, match=r"predictions\[1\]: a list where one verdict is wanted"):
+        toxeval.load("dia_safety_rate").compute(**inputs_of(table, kinds, []), invalid="count")
+    with pytest.raises(Refused, match=r"^Row 2, predictions: a list; allowed: one label\.$"):
+        inputs_of({name: list(map(cell_of, cells)) for name, cells in table.items()}, kinds, [])
+
+
+def test_a_text_in_brackets_is_no_list() -> None:
+    assert inputs_of({"a": ["[unsafe]", "[PAD"]}, {"a": LABEL}, []) == {"a": ["[unsafe]", "[PAD"]}
+
+
+@given(st.lists(st.lists(st.sampled_from(["T", "1", "O"])) | st.lists(st.integers(0, 6)), min_size=1))
+def test_sequences_survive_the_table(sequences: list[list[Any]]) -> None:
+    assert inputs_of({"a": list(map(cell_of, sequences))}, {"a": SEQUENCE}, []) == {"a": sequences}
 
 
 @pytest.mark.parametrize(

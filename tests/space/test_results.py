@@ -16,6 +16,7 @@ import toxeval
 pytest.importorskip("gradio", reason="gradio is not installed (the extra space)")
 
 import space_results
+from space_files import _places
 from space_inputs import Refused
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -108,11 +109,12 @@ def test_the_table_is_read_by_its_headers(page: Any, undrawn: None) -> None:
     wanted = computed(names)
     assert wanted[:2] == ["", ""]
     assert computed(range(len(names))) == computed([f" {name}" for name in names]) == wanted
+    assert computed([_places(name)[0][-1] for name in names]) == wanted  # prediction, labels, prediction_intent
     twice = computed([names[0], *names[:-1]])
     assert f"The column {names[0]} is there twice." in twice[0]
     assert (twice[1], twice[3:]) == ("", ["", "", ""])
     other = computed([f"other {name}" for name in names])  # in whatever order
-    assert f"The table has none of the columns {names[0]}, {names[1]}" in other[0]
+    assert f"None of the columns {names[0]}, {names[1]}" in other[0]
 
 
 def test_a_file_that_did_not_arrive_is_told_beside_the_rows(page: Any) -> None:
