@@ -264,7 +264,7 @@ def encode_scores(module: str, name: str, values: Any, *, from_logits: bool = Fa
             # the first rows tell nearly always that they are none, and spare a look at the others
             if len(columns) >= SURE_ROWS and _sum_to_1(columns[:SURE_ROWS]) and _sum_to_1(columns):
                 found = "two columns that sum to 1 in every row: these look like probabilities"
-                refuse(module, name, found, "logits", "pass from_logits=False")
+                refuse(module, name, found, "logits", "pass from_logits=False; for a Trainer, at load")
             return logits
         _check_unit(module, name, columns)
         sums = columns.sum(axis=1)

@@ -119,6 +119,15 @@ def find_inputs(
     return found
 
 
+def watched(metric: str, config: str, i: int, n_tables: int, mapping: Mapping[str, str]) -> set[str]:
+    """The names under which table ``i`` of ``n_tables`` may have an input or ids, where the user doesn't say."""
+    names = set(NAMES["id"]) if n_tables == 2 and "id" not in mapping else set()
+    for name, kind in kinds(metric, config).items():
+        if i in _whereabouts(name, n_tables) and not _mapped(name, mapping):
+            names.update(NAMES["rationales" if kind == SEQUENCE and name == "references" else name])
+    return names
+
+
 def how_to_say(metric: str, config: str, name: str) -> str:
     """The options that say where an input is, "" if the metric has no such input.
 
@@ -249,11 +258,15 @@ class Parser:
         self._metric, self._table, self._places = metric, table, places
         self._kinds, self._fields = kinds(metric, config), fields(metric, config)
         self._numeric: dict[str, bool] = {}
+        self._required = toxeval.load(metric, config).inputs
+        self._empty: dict[str, bool] = {}
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs in one batch of the table, ``id`` as a list of texts among them."""
         inputs: dict[str, Any] = {}
         for name, place in self._places.items():
+            if self._left_out(name, batch):
+                continue
             if name == "id":
                 inputs[name] = self._ids(as_list(batch[str(place)]))
             elif isinstance(place, dict):
@@ -264,6 +277,17 @@ class Parser:
             else:
                 inputs[name] = self._column(name, self._kinds[name], batch[place], "")
         return inputs
+
+    def _left_out(self, name: str, batch: Mapping[str, Any]) -> bool:
+        """Whether an optional input's cells are all empty: as in a table with room for it."""
+        if not self._table.text or self._required.get(name, True) or self._empty.get(name) is False:
+            return False
+        columns = columns_of({name: self._places[name]})
+        row = next((row for c in columns for row, text in enumerate(batch[c].to_pylist()) if text), None)
+        if self._empty.setdefault(name, row is None) and row is not None:
+            found = "the first value after empty cells"
+            refuse(self._metric, f"{name}[{row}]", found, "a value in every row or in none")
+        return self._empty[name]
 
     def _column(self, name: str, kind: str, values: Any, field: str) -> Any:
         if not self._table.text:
@@ -276,7 +300,7 @@ class Parser:
             return self._numbers(name, kind, values, field)
         key = name + field
         if key not in self._numeric:
-            first = next((text for text in values.to_pylist() if text), "")
+            first = next((text for text in values.to_pylist() if text and text.lower() != "nan"), "")
             if not first:
                 return [None] * len(values)
             self._numeric[key] = _is_number(first)
@@ -285,6 +309,11 @@ class Parser:
     def _numbers(self, name: str, kind: str, values: Any, field: str) -> Any:
         import pyarrow as pa
 
+        if kind == SCORE:
+            try:  # beyond 2^53 floats would be tied, which the metric refuses of whole numbers
+                return values.cast(pa.int64()).to_numpy()
+            except pa.ArrowInvalid:
+                pass
         try:
             return values.cast(pa.float64()).to_numpy()
         except pa.ArrowInvalid:

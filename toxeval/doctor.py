@@ -85,7 +85,7 @@ def _ids(job: Job, predictions: Table, references: Table | None) -> Iterator[Fin
 
 def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
     wanted, records = kinds(job.metric, job.config), fields(job.metric, job.config)
-    labels, module = _labels(job.metric), load(job.metric, job.config)
+    labels, module = _labels(job.metric), job.module()
     ids: dict[str, np.ndarray] = {}
     for name, values in inputs.items():
         kind = wanted[name]
@@ -176,7 +176,8 @@ def _label_values(
 ) -> Iterator[Finding]:
     """Values that are no labels; ``advise`` says what to do about one."""
     known = {*labels, *range(len(labels))} | ({IGNORE} if padding else set())
-    kinds_there = {"names" if isinstance(v, str) else "ids" for v in values if v in known and v != IGNORE}
+    plain = [v for v in values if isinstance(v, (str, int, float)) and v != IGNORE]
+    kinds_there = {"names" if isinstance(v, str) else "ids" for v in plain if v in known}
     if len(kinds_there) > 1:
         yield Finding(where, "names and ids in one input", "give names or ids")
     wrong: dict[str, tuple[Any, list[int]]] = {}
@@ -197,11 +198,11 @@ def _label_values(
             what = f"unknown label {describe(value, labels)}"
         wrong.setdefault(what, (value, []))[1].append(position if rows is None else rows[position])
     for what, (value, at) in wrong.items():
-        advice = (
-            "a missing label is not a label: did a row fail?"
-            if value is None
-            else advise(value) or f"allowed: {', '.join(labels)}"
-        )
+        advice = advise(value)
+        if not advice:
+            continue  # the metric takes it, with these options
+        if value is None:
+            advice = "a missing label is not a label: did a row fail?"
         yield Finding(where, f"{what} ({len(at)} times)", advice, tuple(dict.fromkeys(at))[:5])
 
 
@@ -216,7 +217,7 @@ def _never(pair: Sequence[str], ids: Mapping[str, np.ndarray], labels: Sequence[
         if not n:
             yield Finding(pair[1], f"no {label}", "its recall and F1 are undefined: are these all the references?")
     if pair[0] in ids:
-        predicted = np.unique(ids[pair[0]])
+        predicted = np.unique(np.minimum(ids[pair[0]], len(labels) - 1))  # both kinds of unsafe are Unsafe
         for i, label in enumerate(labels):
             if there[i] and i not in predicted:
                 yield Finding(pair[0], f"{label} is never predicted ({there[i]} references are)", "its F1 is 0")
@@ -247,7 +248,7 @@ def _agreement(predictions: np.ndarray, references: np.ndarray, labels: Sequence
 def _scores(where: str, values: Any, logits: bool) -> Iterator[Finding]:
     try:
         array = np.asarray(_plain(values), dtype=float)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         yield Finding(where, "not a number in every row", "one number a row, or two in every row")
         return
     bad = ~np.isfinite(array)

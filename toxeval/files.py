@@ -10,22 +10,19 @@ import codecs
 import csv
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 from weakref import WeakSet
 
-from toxeval.columns import NAMES
-from toxeval.tables import BATCH_ROWS, Columns, Table, from_folder, from_parquet, read_json
+from toxeval.tables import BATCH_ROWS, STANDARD_INPUT, Columns, Table, from_folder, from_parquet, read_json
 
 _TAKEN: WeakSet[BufferedReader] = WeakSet()
 #: Characters a cell of CSV may have; Python's own limit is short of a long document.
 LONGEST_CELL = 1 << 27
 TAB = "\t"
-#: Fields of JSON that are in every record or in none.
-INPUT_NAMES = {name for names in NAMES.values() for name in names}
 #: How files begin that are no text, though their names may say so.
 PACKED = {
     b"\x1f\x8b": "compressed with gzip; unpack it first",
@@ -47,7 +44,7 @@ def open_table(path: str) -> Table:
         ValueError: if it is empty or not what it seems to be.
     """
     if path == "-":
-        return _from_stream(Path("standard input"), cast(BufferedReader, sys.stdin.buffer), once=True)
+        return _from_stream(Path(STANDARD_INPUT), cast(BufferedReader, sys.stdin.buffer), once=True)
     file = Path(path).expanduser()
     split = ""
     if not file.exists() and ":" in path:
@@ -65,7 +62,7 @@ def open_table(path: str) -> Table:
 
 def _from_stream(file: Path, stream: BufferedReader, *, once: bool) -> Table:
     """A table from a file or from standard input, recognised by the file's name or else by its first bytes."""
-    head = stream.peek(8)[:8]
+    head = stream.peek(8)
     kind = file.suffix
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(f"{file}: UTF-16 text; save it as UTF-8")
@@ -94,20 +91,23 @@ def _taken(stream: BufferedReader) -> BufferedReader:
 
 
 def _json_lines(file: Path, stream: BufferedReader, once: bool) -> Table:
+    late: dict[str, str] = {}
     first = next(stream)
     names = tuple(_record(file, 1, first.removeprefix(codecs.BOM_UTF8)))
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         if once:
-            yield from _records(file, chain([first], _taken(stream)), names, columns)
+            yield from _records(file, chain([first], _taken(stream)), names, columns, late)
         else:
             with file.open("rb") as again:
-                yield from _records(file, again, names, columns)
+                yield from _records(file, again, names, columns, late)
 
-    return Table(str(file), names, False, None, batches)
+    return Table(str(file), names, False, None, batches, late)
 
 
-def _records(file: Path, lines: Iterable[bytes], names: Sequence[str], columns: Sequence[str]) -> Iterator[Columns]:
+def _records(
+    file: Path, lines: Iterable[bytes], names: Sequence[str], columns: Sequence[str], late: dict[str, str]
+) -> Iterator[Columns]:
     numbered = enumerate(lines, 1)
     while block := list(islice(numbered, BATCH_ROWS)):
         if block[0][0] == 1:
@@ -116,10 +116,8 @@ def _records(file: Path, lines: Iterable[bytes], names: Sequence[str], columns: 
         while block and not block[-1][1].strip():
             block.pop()
         records = [_record(file, number, line) for number, line in block]
-        late, name = _late_input(names, records)
-        if name:
-            found = f"the field {name!r}, which line 1 hasn't"
-            raise ValueError(f"{file}: line {block[late][0]}: {found}; an input is in every line or in none")
+        for name, i in _late(names, records, late):
+            late[name] = f"line {block[i][0]}"
         if records:
             yield {name: [record.get(name) for record in records] for name in columns}
         if ends:  # only white space may follow
@@ -150,15 +148,12 @@ def _break(error: json.JSONDecodeError) -> tuple[int, int]:
     return error.doc.count("\n", 0, position) + 1, position - error.doc.rfind("\n", 0, position)
 
 
-def _late_input(names: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
-    """The first record with an input that the first one of the file hasn't, and its name; (-1, "") if there is none.
-
-    Columns are those of the first record: the others' would be left out without a word.
-    """
-    late = INPUT_NAMES.intersection(set().union(*records)).difference(names)
-    if not late:
-        return -1, ""
-    return next(((i, name) for i, record in enumerate(records) for name in record if name in late))
+def _late(
+    names: Sequence[str], records: Sequence[Mapping[str, Any]], known: Collection[str]
+) -> Iterator[tuple[str, int]]:
+    """The fields that the first record of a file hasn't, and where they are: columns are those of the first one."""
+    for name in set().union(*records).difference(names, known):
+        yield name, next(i for i, record in enumerate(records) if name in record)
 
 
 def _json_array(file: Path, stream: BufferedReader) -> Table:
@@ -177,17 +172,14 @@ def _json_array(file: Path, stream: BufferedReader) -> Table:
             raise ValueError(f"{file}: row {row}: a {type(record).__name__}; an array of JSON objects is wanted")
     if not records:
         raise ValueError(f"{file}: no rows (an empty array)")
-    late, name = _late_input(list(records[0]), records)
-    if name:
-        found = f"the field {name!r}, which row 0 hasn't"
-        raise ValueError(f"{file}: row {late}: {found}; an input is in every row or in none")
+    late = {name: f"row {i}" for name, i in _late(list(records[0]), records, ())}
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         for start in range(0, len(records), BATCH_ROWS):
             block = records[start : start + BATCH_ROWS]
             yield {name: [record.get(name) for record in block] for name in columns}
 
-    return Table(str(file), tuple(records[0]), False, len(records), batches)
+    return Table(str(file), tuple(records[0]), False, len(records), batches, late)
 
 
 # --- CSV and TSV --------------------------------------------------------------------------------------------------

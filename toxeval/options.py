@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from toxeval import METRICS
+from toxeval.tables import read_json
 
 if TYPE_CHECKING:
     from toxeval.jobs import Job
@@ -35,7 +36,7 @@ class ManyFiles(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeats the option before each further file."""
-        styles = [arg for arg in args if arg in STYLE_NAMES]
+        styles = sorted({arg for arg in args if arg in STYLE_NAMES})
         if len(styles) > 1:  # else the last one counts
             raise click.UsageError(f"{' and '.join(styles)}: one of them", ctx)
         repeated: list[str] = []
@@ -68,9 +69,11 @@ def _values(ctx: click.Context, parameter: click.Parameter, values: Sequence[str
     options: dict[str, Any] = {}
     for key, text in pairs(ctx, parameter, values).items():
         try:
-            options[key] = WORDS[text] if text in WORDS else json.loads(text)
+            options[key] = WORDS[text] if text in WORDS else read_json(text)
         except json.JSONDecodeError:
             options[key] = text
+        except ValueError as error:
+            raise click.BadParameter(f"{key}: {error}", ctx, parameter) from None
     return options
 
 

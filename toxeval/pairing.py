@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from toxeval.columns import NAMES, Parser, Place, as_list, columns_of, find_inputs, shown
+from toxeval.columns import NAMES, Parser, Place, as_list, columns_of, find_inputs, shown, watched
 from toxeval.metrics.inputs import refuse
-from toxeval.tables import Table
+from toxeval.tables import STANDARD_INPUT, Table
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,27 @@ def paired(
     tables = [predictions] if references is None else [predictions, references]
     places = find_inputs(metric, config, tables, mapping)
     if references is None:
-        return _numbered(_parsed(metric, config, predictions, places[0]))
-    left, right = (_parsed(metric, config, table, where) for table, where in zip(tables, places))
+        return _numbered(_parsed(metric, config, predictions, places[0], watched(metric, config, 0, 1, mapping)))
+    left, right = (
+        _parsed(metric, config, table, where, watched(metric, config, i, 2, mapping))
+        for i, (table, where) in enumerate(zip(tables, places))
+    )
     if "id" in places[0]:
         return _by_id(metric, tables, left, right)
     _warn_of_position(metric, tables, places)
     return _in_step(metric, tables, left, right)
 
 
-def _parsed(metric: str, config: str, table: Table, places: Mapping[str, Place]) -> Iterator[dict[str, Any]]:
+def _parsed(
+    metric: str, config: str, table: Table, places: Mapping[str, Place], watched: set[str]
+) -> Iterator[dict[str, Any]]:
     parse = Parser(metric, config, table, places)
     row = 0
     for columns in table.batches(columns_of(places)):
         n = len(next(iter(columns.values())))
+        for name in watched.intersection(table.late):  # it would be left out without a word
+            found = f"the first {name!r}; an input is in every record or in none"
+            raise ValueError(f"{table.name}: {table.late[name]}: {found}")
         try:
             yield parse(columns)
         except ValueError as error:
@@ -105,12 +113,24 @@ def _warn_of_position(metric: str, tables: Sequence[Table], places: Sequence[Map
     common = [column for column in first.columns if column in second.columns and column not in inputs]
     said = f"{metric}: rows of {first.name} and {second.name} are matched by position, as they have no column id"
     named = [column for column in common if column]
+    if common and _same_start(tables, common):
+        return
     if named:
         names = f"{', '.join(map(shown, named[:5]))}{', …' if len(named) > 5 else ''}"
-        warnings.warn(f"{said}; both have {names}: --columns id=COLUMN matches by one of them", stacklevel=3)
+        hint = "if one of them is there once for each row, --columns id=COLUMN matches by it"
+        compared = "both have" if STANDARD_INPUT in (first.name, second.name) else "they differ in"
+        warnings.warn(f"{said}, and {compared} {names}; {hint}", stacklevel=3)
     # in CSV it has no name; in Parquet pandas keeps it only of rows that aren't in their first order
     elif common or any("__index_level_0__" in table.columns for table in tables):
         warnings.warn(f"{said}; there is an index of pandas: is the order the same?", stacklevel=3)
+
+
+def _same_start(tables: Sequence[Table], columns: Sequence[str]) -> bool:
+    """Whether two tables say the same in some columns, as far as their first batches go."""
+    if STANDARD_INPUT in (table.name for table in tables):
+        return False  # it can be read once
+    first, second = (next(iter(table.batches(columns)), {}) for table in tables)
+    return all(a == b for column in columns for a, b in zip(as_list(first[column]), as_list(second[column])))
 
 
 def _in_step(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 #: Rows read at a time.
 BATCH_ROWS = 1 << 16
+
+#: What messages call it.
+STANDARD_INPUT = "standard input"
 
 Columns = dict[str, Any]
 
@@ -25,6 +28,7 @@ class Table:
         text: whether every value is a text (CSV, TSV), so that numbers and lists must be parsed.
         n_rows: how many rows, where the format says so beforehand.
         batches: column names -> iterator over dicts of equally long lists or pyarrow arrays.
+        late: fields of JSON that the first record hasn't -> where they first were, as far as it was read.
     """
 
     name: str
@@ -32,6 +36,7 @@ class Table:
     text: bool
     n_rows: int | None
     batches: Callable[[Sequence[str]], Iterator[Columns]]
+    late: dict[str, str] = field(default_factory=dict)
 
 
 def read_json(text: str | bytes) -> Any:
@@ -174,8 +179,10 @@ def _named(array: Any, feature: Any) -> Any:
             array = pa.concat_arrays(array.chunks)
     if not _class_labels(feature):
         return array
-    if feature["_type"] == "ClassLabel":
+    if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
         known = pa.compute.greater_equal(array, 0)
+        if len(array):
+            _name(pa.compute.max(array).as_py() or 0, feature["names"])
         return pa.array(feature["names"]).take(pa.compute.if_else(known, array, pa.scalar(None, array.type)))
     return [_with_names(value, feature) for value in array.to_pylist()]
 
@@ -188,7 +195,7 @@ def _class_labels(feature: Any) -> bool:
 
 
 def _with_names(value: Any, feature: Any) -> Any:
-    """A nested value with names for ids; what isn't a declared id stays, to be refused by the metric."""
+    """A nested value with names for ids; a negative one, such as -100, stays for the metric to refuse or leave out."""
     if isinstance(feature, list):
         feature = {"_type": "List", "feature": feature[0]}
     if value is None or not isinstance(feature, dict):
@@ -199,4 +206,10 @@ def _with_names(value: Any, feature: Any) -> Any:
         fields = feature.get("feature", feature)  # old files have a sequence of records as a record of sequences
         return {key: _with_names(item, fields.get(key)) for key, item in value.items()}
     names = feature.get("names") if feature.get("_type") == "ClassLabel" else None
-    return names[value] if names and 0 <= value < len(names) else value
+    return _name(value, names) if names and value >= 0 else value
+
+
+def _name(label: int, names: Sequence[str]) -> str:
+    if label >= len(names):
+        raise ValueError(f"class label {label}: there are only {len(names)} names")
+    return names[label]

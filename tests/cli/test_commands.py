@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command import toxeval
+from datasets import ClassLabel, Dataset, Features, Sequence, Value
 
 import toxeval as package
 from toxeval.cli import main
@@ -456,13 +457,92 @@ def test_a_picture_in_no_folder(tmp_path: Path, guess: Path) -> None:
 
 
 def test_rows_matched_by_position_are_warned_of(tmp_path: Path) -> None:
-    mine = lines(tmp_path / "p.jsonl", [{"text": i, "predictions": p} for i, p in enumerate(GUESS)])
-    gold = lines(tmp_path / "r.jsonl", [{"text": i, "references": r} for i, r in enumerate(GOLD)])
-    answer = toxeval("score", "sold_macro_f1", "--predictions", mine, "--references", gold)
+    mine = [{"text": i, "split": "test", "predictions": p} for i, p in enumerate(GUESS)]
+    gold = lines(tmp_path / "r.jsonl", [{"text": i, "split": "test", "references": r} for i, r in enumerate(GOLD)])
+    files = "--predictions", lines(tmp_path / "p.jsonl", mine[::-1]), "--references", gold
+    answer = toxeval("score", "sold_macro_f1", *files)
     assert answer.status == 0
-    assert re.fullmatch(r"warning: sold_macro_f1: rows of .* by position, .* have text: .*\n", answer.err)
-    answer = toxeval("score", "sold_macro_f1", "--predictions", mine, "--references", gold, "--columns", "id=text")
-    assert not answer.err
+    assert re.fullmatch(
+        r"warning: sold_macro_f1: rows of .* matched by position, .* they differ in text, split; .*\n", answer.err
+    )
+    by_text = toxeval("score", "sold_macro_f1", *files, "--columns", "id=text", "--json")
+    assert not by_text.err
+    lines(tmp_path / "p.jsonl", mine)  # in the same order there's nothing to warn of
+    in_order = toxeval("score", "sold_macro_f1", *files, "--json")
+    assert not in_order.err
+    assert in_order.json()["scores"] == by_text.json()["scores"]
+
+
+def test_an_input_is_in_every_record_or_in_none(tmp_path: Path) -> None:
+    """One that comes later would be left out without a word; what is no input of the metric may come and go."""
+    rows: list[dict[str, Any]] = [{"predictions": 0, "references": 0} for _ in range(8)]
+
+    def late(metric: str, field: str, *options: str) -> Any:
+        rows[6] = {"predictions": 0, "references": 0, field: 1}
+        return toxeval("score", metric, "--predictions", lines(tmp_path / "p.jsonl", rows), *options)
+
+    for metric, field in (
+        ("dia_safety_rate", "category"),
+        ("threat_f1", "prediction_score"),
+        ("sold_macro_f1", "label"),
+    ):
+        message = late(metric, field).refused()
+        assert f"p.jsonl: line 7: the first '{field}'; an input is in every record or in none" in message
+    for metric, field in (("sold_macro_f1", "category"), ("sold_macro_f1", "id"), ("threat_f1", "rationales")):
+        assert late(metric, field).status == 0
+    assert late("sold_macro_f1", "label", "--columns", "references=references").status == 0
+
+
+def test_an_optional_column_without_a_value_is_as_none(tmp_path: Path) -> None:
+    rows = [f"0.{i},{i % 2},," for i in range(1, 9)]
+    file = tmp_path / "p.csv"
+    file.write_text("\n".join(["prediction_scores,references,predictions,cluster", *rows]) + "\n")
+    assert "roc_auc" in toxeval("score", "threat_f1", "--predictions", file, "--json").json()["scores"]
+    rows[5] = "0.5,1,1,"
+    file.write_text("\n".join(["prediction_scores,references,predictions,cluster", *rows]) + "\n")
+    assert "predictions[0]: missing label" in toxeval("score", "threat_f1", "--predictions", file).refused()
+
+
+def test_whole_numbers_that_floats_would_tie_are_refused_in_every_format(tmp_path: Path) -> None:
+    rows = [{"predictions": 0.9, "references": i % 2, "review_scores": 1700000000000000000 + i} for i in range(4)]
+    csv_file = tmp_path / "p.csv"
+    csv_file.write_text("\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]) + "\n")
+    for file in (csv_file, lines(tmp_path / "p.jsonl", rows)):
+        assert "would be tied" in toxeval("score", "oracle_collab", "--predictions", file).refused()
+
+
+def test_nan_does_not_make_ids_of_a_column_of_names(tmp_path: Path) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text("predictions,references\nnan,Safe\nSafe,Safe\nUnsafe,Unsafe\n")
+    result = toxeval("score", "dia_safety_rate", "--predictions", file, "--option", "invalid=count", "--json").json()
+    assert (result["scores"]["n_invalid"], result["scores"]["f1_Unsafe"]) == (1, 1.0)
+
+
+def test_class_labels_in_records_and_in_lists(tmp_path: Path) -> None:
+    intent, slot = ClassLabel(names=["O", "A", "I", "E"]), ClassLabel(names=["SEPA", "O", "P", "D", "C", "S", "T"])
+    record = {"intent": intent, "slots": Sequence(slot)}
+    utterances = [{"intent": "E", "slots": ["T", "O"]}, {"intent": "O", "slots": ["S"]}]
+    features = Features({"predictions": record, "references": record})
+    table = Dataset.from_dict({"predictions": utterances, "references": utterances[::-1]}, features=features)
+    same = Dataset.from_dict({"predictions": utterances, "references": utterances}, features=features)
+    for number, (data, wanted) in enumerate(((same, 1.0), (table.select([0]), None))):
+        data.to_parquet(tmp_path / f"{number}.parquet")
+        data.save_to_disk(tmp_path / f"{number}")
+        for path in (tmp_path / f"{number}.parquet", tmp_path / f"{number}"):
+            answer = toxeval("score", "conda_joint", "--predictions", path, "--json")
+            if wanted is None:
+                assert "2 predicted and 1 in the reference" in answer.refused()
+            else:
+                assert answer.json()["scores"]["jsa"] == wanted
+                assert answer.json()["scores"]["u_f1_E"] == 1.0
+
+
+def test_class_labels_without_a_name_are_refused(tmp_path: Path) -> None:
+    schema = Features({"predictions": ClassLabel(names=["NOT", "OFF"]), "references": Value("string")}).arrow_schema
+    table = pa.table({"predictions": [0, 7], "references": ["NOT", "OFF"]}, schema=schema)
+    pq.write_table(table, tmp_path / "p.parquet")
+    message = toxeval("score", "sold_macro_f1", "--predictions", tmp_path / "p.parquet").refused()
+    assert "class label 7: there are only 2 names" in message
 
 
 def test_export(tmp_path: Path, shared: Path) -> None:

@@ -135,8 +135,12 @@ def test_a_column_without_a_name_is_no_input(tmp_path: Path) -> None:
     """So pandas writes its index: as intent and slots, it is the same on both sides."""
     rows = [{"": i, "intent": "EIA"[i], "slots": ["T"]} for i in range(3)]
     mine, gold = write(tmp_path / "p.csv", rows), write(tmp_path / "r.csv", [row | {"intent": "O"} for row in rows])
-    with pytest.warns(UserWarning, match="there is an index of pandas"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         found = rows_of("conda_joint", mine, gold)
+    shuffled = write(tmp_path / "s.csv", rows[::-1])
+    with pytest.warns(UserWarning, match="there is an index of pandas"):
+        rows_of("conda_joint", mine, shuffled)
     assert [found[side]["intent"] for side in ("predictions", "references")] == [["E", "I", "A"], ["O"] * 3]
     with pytest.raises(ValueError, match="conda_joint: predictions: no such column"):
         rows_of("conda_joint", mine)
@@ -327,7 +331,7 @@ def test_rows_by_position_that_could_be_matched(tmp_path: Path) -> None:
     left = write(tmp_path / "p.csv", [{"text": t, "ID": i, "predictions": i % 2} for i, t in enumerate(texts)])
     right = write(tmp_path / "r.csv", [{"text": t, "ID": i, "label": i % 2} for i, t in enumerate(texts)][::-1])
     with pytest.warns(
-        UserWarning, match=r"p.csv and .*r.csv are matched by position, .*both have text, ID: --columns id="
+        UserWarning, match=r"p.csv and .*r.csv are matched by position, .*they differ in text, ID; .*--columns id="
     ):
         assert rows_of("sold_macro_f1", left, right)["references"] == [0, 1, 0]
     with warnings.catch_warnings():

@@ -435,7 +435,7 @@ def test_case_out_06_classwise_logging() -> None:
     assert {type(value) for value in found.values()} == {float}
 
 
-@pytest.mark.parametrize("nearly", ["safe", "UNSAFE", "Safe ", "context-unsafe", "1", "0.0", "2", "-1"])
+@pytest.mark.parametrize("nearly", ["safe", "UNSAFE", "Safe ", "context-unsafe", "1", "0.0", "2", "-1", "True"])
 def test_a_verdict_in_other_letters_or_an_id_as_a_text_is_no_missing_verdict(nearly: str) -> None:
     """Counted as missing, a column of them would make a chatbot perfectly safe."""
     for verdicts in ([nearly, "Safe"], ["Safe", nearly], [nearly] * 3, [None, nearly]):
