@@ -17,6 +17,7 @@ from matplotlib.text import Text
 from toxeval.metrics import plots
 from toxeval.metrics.oracle_collab.curves import review_curve
 
+import toxeval as package
 from toxeval.jobs import Job
 from toxeval.pictures import draw
 
@@ -208,3 +209,58 @@ def test_where_one_picture_shows_one_file_several_are_refused(tmp_path: Path) ->
     rated = lines(tmp_path / "rated.jsonl", predictions=verdicts, references=verdicts, categories=CATEGORIES * (N // 5))
     with pytest.raises(ValueError, match=r"^dia_safety_rate: categories: missing in a; allowed: categories in each"):
         draw(Job("dia_safety_rate", (labels[0], rated)))
+
+
+@pytest.mark.parametrize("kind", ["", "three", "two"])
+def test_bars_are_the_rates_with_their_intervals(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(plots, "rates", lambda bars, categories, label: drawn.append((bars, list(categories))))
+    picture(f"dia_safety_rate-{kind}", tmp_path)
+    ((bars, categories),) = drawn
+    assert categories == CATEGORIES
+    names = {"": {"unsafe": "unsafe"}, "two": {"system_0": "unsafe", "system_1": "unsafe"}}.get(
+        kind, {"utterance-unsafe": "utterance_unsafe", "context-unsafe": "context_unsafe"}
+    )
+    assert list(bars) == list(names)
+    for i, (shown, key) in enumerate(names.items()):
+        file = tmp_path / f"system_{i if kind == 'two' else 0}.jsonl"
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        columns = {name: [row[name] for row in rows] for name in ("predictions", "categories")}
+        result = package.load("dia_safety_rate").compute(**columns, confidence_level=0.95) or {}
+        for values, category in zip(bars[shown], CATEGORIES):
+            slug = category.lower().replace(" ", "_")
+            wanted = [result[f"{key}_rate_{slug}{end}"] for end in ("", "_low", "_high")]
+            assert list(values) == wanted
+            assert wanted[1] < wanted[0] < wanted[2]
+
+
+def test_confusion_matrices_are_scikit_learns() -> None:
+    from sklearn.metrics import confusion_matrix
+
+    gold, guess = RNG.integers(2, size=(2, N))
+    three_way = np.where(guess, RNG.integers(2, 4, size=N), 0)
+    slots = RNG.integers(7, size=(2, N, 3))
+    intents = RNG.integers(4, size=(2, N))
+    cases: list[tuple[str, dict[str, Any], list[tuple[Any, Any, int]]]] = [
+        ("sold_macro_f1", {"predictions": guess, "references": gold}, [(gold, guess, 2)]),
+        ("threat_f1", {"predictions": guess, "references": gold}, [(gold, guess, 2)]),
+        (
+            "dia_safety_rate",
+            {"predictions": [VERDICTS[max(v - 1, 0)] for v in three_way], "references": gold},
+            [(gold, guess, 2)],
+        ),
+        (
+            "conda_joint",
+            {
+                "predictions": {"intent": intents[0], "slots": slots[0]},
+                "references": {"intent": intents[1], "slots": slots[1]},
+            },
+            [(intents[1], intents[0], 4), (slots[1].ravel(), slots[0].ravel(), 7)],
+        ),
+    ]
+    for metric, given, wanted in cases:
+        module = package.load(metric)
+        matrices = module.confusions(module.state(**given))
+        for (matrix, labels), (references, predictions, k) in zip(matrices.values(), wanted, strict=True):
+            assert len(labels) == k
+            assert np.array_equal(matrix, confusion_matrix(references, predictions, labels=range(k)))
