@@ -21,6 +21,19 @@ FLAGS = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-b
     "disable-component-update",
     "disable-sync",
 )
+#: metric -> column of its page -> what a cell holds.
+KINDS = {
+    "conda_joint": {
+        "predictions.intent": "label",
+        "predictions.slots": "sequence",
+        "references.intent": "label",
+        "references.slots": "sequence",
+    },
+    "sold_macro_f1": {"predictions": "label", "references": "label"},
+    "oracle_collab": {"predictions": "score", "references": "label", "review_scores": "score"},
+    "dia_safety_rate": {"predictions": "label", "references": "label", "categories": "label"},
+    "threat_f1": {"predictions": "label", "references": "label", "prediction_scores": "score"},
+}
 #: Patience on a busy machine.
 WAIT = 60_000
 
