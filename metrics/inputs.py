@@ -24,6 +24,20 @@ SURE_ROWS = 10
 #: What a row of an input holds: a label's name or id; a number or two; several labels; what tells groups of rows apart.
 LABEL, SCORE, SEQUENCE, GROUP = "label", "score", "sequence", "group"
 
+#: The columns of a table in which an input is looked for, and what stands before a field's name where a record is in
+#: several columns. Two of them for one input are refused.
+COLUMN_NAMES = {
+    "predictions": ("predictions", "prediction"),
+    "prediction_scores": ("prediction_scores", "prediction_score"),
+    "review_scores": ("review_scores", "review_score"),
+    "references": ("references", "reference", "label", "labels"),
+    "categories": ("categories", "category"),
+}
+FIELD_PREFIXES = {
+    "predictions": ("predictions.", "predictions_", "prediction_", "pred_"),
+    "references": ("references.", "references_", "reference_", "ref_"),
+}
+
 #: Texts that are numbers, in a cell of a table or a file.
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)

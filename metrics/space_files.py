@@ -11,23 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inputs import COLUMN_NAMES, FIELD_PREFIXES
 from space_inputs import MAX_BYTES, MAX_ROWS, MAX_VALUES, Refused
 
 FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-
-#: Column -> its other names, and what may stand before the name of a record's field: all that the command takes, so
-#: that no file is scored there with an input that is left out here.
-ALIASES = {
-    "predictions": ("prediction",),
-    "prediction_scores": ("prediction_score",),
-    "review_scores": ("review_score",),
-    "references": ("reference", "label", "labels"),
-    "categories": ("category",),
-}
-PREFIXES = {
-    "predictions": ("predictions.", "predictions_", "pred_", "prediction_"),
-    "references": ("references.", "references_", "ref_", "reference_"),
-}
 
 Columns = dict[str, list[Any]]
 
@@ -38,8 +25,8 @@ def read_file(name: str, content: bytes, wanted: Sequence[str]) -> Columns:
     Args:
         name: its ending says the format; "" is pasted text.
         content: JSON (rows, or an object of columns), JSON lines, CSV, TSV or Parquet.
-        wanted: names of columns, which `ALIASES` may stand for; ``predictions.intent`` may be a column of this name,
-            with another of the `PREFIXES`, or a field.
+        wanted: inputs, in columns of any of their `COLUMN_NAMES`, as the command takes them; ``predictions.intent`` may
+            be a column with one of the `FIELD_PREFIXES`, or a field.
 
     Raises:
         Refused: for anything that isn't such a file, is too large or has none of the columns.
@@ -89,8 +76,8 @@ def pick(table: Mapping[str, Any], wanted: Sequence[str]) -> Columns:
 def _places(column: str) -> tuple[list[str], list[str]]:
     """The names under which a column may be found, and those of records it may be a field of."""
     name, _, field = column.partition(".")
-    whole = [name, *ALIASES.get(name, ())]
-    return ([prefix + field for prefix in PREFIXES[name]], whole) if field else (whole, [])
+    whole = list(COLUMN_NAMES.get(name, [name]))
+    return ([prefix + field for prefix in FIELD_PREFIXES[name]], whole) if field else (whole, [])
 
 
 def _find(table: Mapping[str, Any], column: str) -> list[Any] | None:

@@ -10,31 +10,20 @@ from typing import Any
 import numpy as np
 
 import toxeval
-from toxeval.metrics.inputs import GROUP, NUMBER, SCORE, SEQUENCE, describe, refuse
+from toxeval.metrics.inputs import COLUMN_NAMES, FIELD_PREFIXES, GROUP, NUMBER, SCORE, SEQUENCE, describe, refuse
 from toxeval.tables import Table, read_json
 
 #: What a row of an input holds that has several fields by name. The other kinds are in `toxeval.metrics.inputs`.
 RECORD = "record"
 
-#: The names under which an input is looked for; a table with two of them is refused.
-NAMES = {
-    "predictions": ("predictions", "prediction"),
-    "prediction_scores": ("prediction_scores", "prediction_score"),
-    "review_scores": ("review_scores", "review_score"),
-    "references": ("references", "reference", "label", "labels"),
+#: The names under which an input, or the rows' ids, are looked for.
+NAMES = COLUMN_NAMES | {
     "rationales": ("references", "reference", "rationales"),  # of tokens: the label is the post's
-    "categories": ("categories", "category"),
     "cluster": ("cluster",),
     "id": ("id", "post_id"),
 }
 #: Inputs that are looked for in the references' file first.
 GOLD = ("categories", "cluster")
-#: What the columns of a record's fields are called: these before the field's name.
-PREFIXES = {
-    "predictions": ("predictions.", "pred_", "prediction_"),
-    "references": ("references.", "ref_", "reference_"),
-}
-
 #: An input's column, or, for records in two columns, the column of each field.
 Place = str | dict[str, str]
 
@@ -188,7 +177,7 @@ def _ways(
     named: list[Place] = list(NAMES["rationales" if kind == SEQUENCE and name == "references" else name])
     bare: list[Place] = [{part: part for part in parts}] if parts else []
     if parts:
-        named += [{part: prefix + part for part in parts} for prefix in PREFIXES.get(name, ())]
+        named += [{part: prefix + part for part in parts} for prefix in FIELD_PREFIXES.get(name, ())]
     if name == "references":
         named += bare
     # beside predictions that are called so, a dataset's own columns are no candidates

@@ -15,7 +15,6 @@ from samples import ONE_EACH, columns
 
 space_inputs = pytest.importorskip("space_inputs")
 
-import space_files  # noqa: E402
 from inputs import LABEL, SCORE, SEQUENCE  # noqa: E402
 from space_files import read_file  # noqa: E402
 from space_inputs import MAX_BYTES, MAX_ROWS, Refused, cell_of, inputs_of  # noqa: E402
@@ -270,17 +269,6 @@ def test_true_and_false_are_refused_in_files_of_any_length(cells: list[Any], tim
         read_file("a.json", json.dumps({"predictions": cells * times}).encode(), ["predictions"])
     with pytest.raises(Refused, match=message.format(1)):
         read_file("a.parquet", parquet({"predictions": [True, False] * times}), ["predictions"])
-
-
-def test_columns_have_the_names_the_command_knows() -> None:
-    from toxeval.columns import NAMES, PREFIXES
-
-    for column, others in space_files.ALIASES.items():
-        assert (column, *others) == NAMES[column]
-    # rationales are a dataset's; they, groups and ids are no columns of a page
-    assert NAMES.keys() - space_files.ALIASES.keys() == {"rationales", "cluster", "id"}
-    for column, prefixes in PREFIXES.items():
-        assert {*prefixes, f"{column}_"} == set(space_files.PREFIXES[column])
 
 
 def test_other_names_of_columns() -> None:
