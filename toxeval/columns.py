@@ -166,7 +166,7 @@ def _ways(
     name: str, kind: str, parts: Sequence[str], table: Table, mapping: Mapping[str, str], *, alone: bool
 ) -> list[Place]:
     """The places in a table where an input may be."""
-    there = set(table.columns) - {""}  # pandas writes its index without a name
+    there = set(table.columns)
 
     def whole(ways: Sequence[Place]) -> list[Place]:
         return [way for way in ways if there.issuperset(columns_of({name: way}))]
