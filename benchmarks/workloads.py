@@ -10,7 +10,7 @@ import numpy as np
 import peers
 import pyarrow as pa
 from sklearn.metrics import f1_score, roc_auc_score
-from toxeval.metrics.conda_joint.conda_joint import INTENTS, SLOTS
+from toxeval.metrics.conda_joint.scores import INTENTS, SLOTS
 
 import toxeval
 

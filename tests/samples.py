@@ -67,7 +67,7 @@ class Sample:
         return toxeval.load(self.metric, self.config, **options)
 
     def script(self) -> Any:
-        return importlib.import_module(f"toxeval.metrics.{self.metric}.{self.metric}")
+        return importlib.import_module(f"toxeval.metrics.{self.metric}.scores")
 
     def rows(self, min_size: int = 1, max_size: int = 12) -> st.SearchStrategy[list[Row]]:
         return st.lists(self.row, min_size=min_size, max_size=max_size)

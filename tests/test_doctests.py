@@ -36,4 +36,4 @@ def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch, checkout) -> N
 
 
 def test_the_examples_are_found() -> None:
-    assert {"toxeval.metrics.scoring", "toxeval.metrics.threat_f1.threat_f1", "toxeval.loading"} <= set(modules())
+    assert {"toxeval.core.scoring", "toxeval.metrics.threat_f1.threat_f1", "toxeval.loading"} <= set(modules())

@@ -4,7 +4,7 @@ from toxeval import checkout as _checkout  # noqa: F401, I001  first: the others
 
 from toxeval.data import DATASETS, load_dataset
 from toxeval.loading import METRICS, load
-from toxeval.metrics.scoring import State, merge
+from toxeval.core.state import State, merge
 
 __all__ = ["DATASETS", "METRICS", "State", "__version__", "load", "load_dataset", "merge"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import toxeval
-from toxeval.metrics.inputs import COLUMN_NAMES, FIELD_PREFIXES, GROUP, NUMBER, SCORE, SEQUENCE, describe, refuse
+from toxeval.core.inputs import COLUMN_NAMES, FIELD_PREFIXES, GROUP, NUMBER, SCORE, SEQUENCE, describe, refuse
 from toxeval.tables import Table, read_json
 
-#: What a row of an input holds that has several fields by name. The other kinds are in `toxeval.metrics.inputs`.
+#: What a row of an input holds that has several fields by name. The other kinds are in `toxeval.core.inputs`.
 RECORD = "record"
 
 #: The names under which an input, or the rows' ids, are looked for.

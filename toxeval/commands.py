@@ -86,7 +86,7 @@ def score(
 
 def _failures(result: Result, given: Mapping[str, Mapping[str, str]]) -> list[str]:
     """What to say of the scores that don't get through; ``given`` is the bounds by option of `GATES`."""
-    from toxeval.metrics.inputs import NUMBER
+    from toxeval.core.inputs import NUMBER
 
     failures = []
     for option, bounds in given.items():

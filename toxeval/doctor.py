@@ -17,8 +17,8 @@ from toxeval.files import open_table
 from toxeval.jobs import Job, batches, explain, references_of
 from toxeval.loading import load, metric_class
 from toxeval.metrics.base import Metric
-from toxeval.metrics.inputs import GROUP, SCORE, SEQUENCE, describe
-from toxeval.metrics.labels import IGNORE
+from toxeval.core.inputs import GROUP, SCORE, SEQUENCE, describe
+from toxeval.core.labels import IGNORE
 from toxeval.pairing import collect
 from toxeval.tables import Table
 
@@ -283,7 +283,7 @@ def _first_rows(wrong: np.ndarray) -> tuple[int, ...]:
 
 def _direction(where: str, values: Any, references: np.ndarray) -> Iterator[Finding]:
     """Scores of the other class."""
-    from toxeval.metrics.ranking import roc_auc
+    from toxeval.core.ranking import roc_auc
 
     try:
         array = np.asarray(_plain(values), dtype=float)

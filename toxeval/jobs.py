@@ -12,8 +12,8 @@ import toxeval
 from toxeval.columns import how_to_say
 from toxeval.data import load_dataset
 from toxeval.files import open_table
-from toxeval.metrics.inputs import refuse
-from toxeval.metrics.scoring import State
+from toxeval.core.inputs import refuse
+from toxeval.core.state import State
 from toxeval.pairing import Batch, paired
 from toxeval.runs import Summary, aggregate
 from toxeval.signature import Result, combined, default_options, differences, digest, full_options

@@ -1,18 +1,22 @@
-"""Loading the metric modules that are installed with this package."""
+"""The metrics that are installed with this package."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import toxeval.metrics
+from toxeval.core.declarations import Choice, Definition
+from toxeval.core.metric import Metric
+from toxeval.core.refusals import Known, describe, refuse
 
 if TYPE_CHECKING:
-    from toxeval.metrics.base import Metric
+    from toxeval.evaluate_module import EvaluateModule
 
-#: The metric modules: every folder of ``metrics`` that holds a script of its own name.
+#: The metrics: every folder of ``metrics`` that holds a script of its own name.
 METRICS = tuple(
     sorted(
         script.stem for script in Path(toxeval.metrics.__path__[0]).glob("*/*.py") if script.stem == script.parent.name
@@ -20,7 +24,7 @@ METRICS = tuple(
 )
 
 
-def load(name: str, config_name: str | None = None, **options: Any) -> Metric:
+def load(name: str, config_name: str | None = None, **options: Any) -> EvaluateModule:
     """A metric module, as ``evaluate.load`` gives it, from the installed package: no network, nothing copied.
 
     Args:
@@ -36,22 +40,41 @@ def load(name: str, config_name: str | None = None, **options: Any) -> Metric:
     >>> metric.compute(predictions=["OFF", "NOT"], references=["OFF", "NOT"])["f1_macro"]
     1.0
     """
-    return metric_class(name)(config_name=config_name, **options)
+    _check_name(name)
+    script = importlib.import_module(f"toxeval.metrics.{name}.{name}")
+    classes = [each for each in vars(script).values() if inspect.isclass(each) and each.__module__ == script.__name__]
+    make: Any = classes[0]
+    module: EvaluateModule = make(config_name=config_name, **options)
+    return module
 
 
-def metric_class(name: str) -> type[Metric]:
-    """The class in a metric's script.
+def definition(name: str, config_name: str | None = None) -> Definition:
+    """What a metric takes and how it is scored, without ``evaluate``, which is slow to import.
 
     Raises:
-        ValueError: for an unknown metric.
+        ValueError: for an unknown metric or configuration.
 
-    >>> metric_class("sold_macro_f1").configs
-    ('default', 'token')
+    >>> definition("sold_macro_f1", "token").full_name
+    'sold_macro_f1 (token)'
     """
-    if name not in METRICS:
-        raise ValueError(f"toxeval.load: unknown metric {name!r}; allowed: {', '.join(METRICS)}")
-    import evaluate  # here, since it is slow to import
+    by_config = definitions(name)
+    with Known(metric=name):
+        config = Choice("config_name", "", "default", choices=tuple(by_config)).check(config_name or "default")
+    return by_config[config]
 
-    script = importlib.import_module(f"toxeval.metrics.{name}.{name}")
-    classes = [cls for cls in vars(script).values() if inspect.isclass(cls) and cls.__module__ == script.__name__]
-    return next(cls for cls in classes if issubclass(cls, evaluate.Metric))
+
+def definitions(name: str) -> Mapping[str, Definition]:
+    """Configuration -> the metric in it."""
+    _check_name(name)
+    found: Mapping[str, Definition] = importlib.import_module(f"toxeval.metrics.{name}.scores").DEFINITIONS
+    return found
+
+
+def plain(name: str, config_name: str | None = None, **options: Any) -> Metric:
+    """The metric that `load` gives, without ``evaluate``: for the command and other engines."""
+    return Metric(definition(name, config_name), **options)
+
+
+def _check_name(name: str) -> None:
+    if name not in METRICS:
+        refuse(f"unknown metric {describe(name)}", ", ".join(METRICS), where="toxeval.load")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from toxeval.columns import NAMES, Parser, Place, as_list, columns_of, find_inputs, shown, watched
-from toxeval.metrics.inputs import refuse
+from toxeval.core.inputs import refuse
 from toxeval.tables import STANDARD_INPUT, Table
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from toxeval.files import open_table
 from toxeval.jobs import Job, Progress, accumulate, references_of, short_names
 from toxeval.metrics import plots
-from toxeval.metrics.inputs import refuse
-from toxeval.metrics.scoring import State
+from toxeval.core.inputs import refuse
+from toxeval.core.state import State
 
 States = Mapping[str, State]
 

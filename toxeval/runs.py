@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from toxeval.metrics.base import Metric
-from toxeval.metrics.inputs import check_choice, describe, is_number, refuse
-from toxeval.metrics.intervals import check_options, normal_quantile, percentiles
-from toxeval.metrics.scoring import sigmoid, warn_undefined
+from toxeval.core.inputs import check_choice, describe, is_number, refuse
+from toxeval.core.intervals import check_options, normal_quantile, percentiles
+from toxeval.core.scoring import sigmoid, warn_undefined
 from toxeval.systems import Systems, run_systems
 
 # --- several seeds ------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import toxeval
-from toxeval.metrics.resampling import cluster_counts
-from toxeval.metrics.scoring import State
+from toxeval.core.resampling import cluster_counts
+from toxeval.core.state import State
 
 #: Version of the layout of result files.
 FORMAT = 1

@@ -15,8 +15,8 @@ import numpy as np
 
 import toxeval
 from toxeval.columns import Parser, Place, columns_of, find_inputs
-from toxeval.metrics.inputs import refuse
-from toxeval.metrics.scoring import State, merge, merge_compact
+from toxeval.core.inputs import refuse
+from toxeval.core.state import State, merge, merge_compact
 from toxeval.tables import BATCH_ROWS, Table
 
 if TYPE_CHECKING:

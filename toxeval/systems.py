@@ -10,9 +10,10 @@ import numpy as np
 
 from toxeval.loading import load
 from toxeval.metrics.base import Metric
-from toxeval.metrics.inputs import encode_ids, is_arrow, materialise, refuse
-from toxeval.metrics.resampling import RESAMPLES, Draws, cluster_counts
-from toxeval.metrics.scoring import Scores, State
+from toxeval.core.inputs import encode_ids, is_arrow, materialise, refuse
+from toxeval.core.resampling import RESAMPLES, Draws, cluster_counts
+from toxeval.core.scoring import Scores
+from toxeval.core.state import State
 
 #: Codes of distinct rows are compressed when there may be more than so many.
 MAX_CODES = 1 << 20

@@ -12,7 +12,7 @@ import numpy as np
 from toxeval.files import open_table
 from toxeval.jobs import Job, Progress, batches, confidence_of, explain, references_of, result_of, spread_of
 from toxeval.metrics.base import Metric
-from toxeval.metrics.inputs import refuse
+from toxeval.core.inputs import refuse
 from toxeval.pairing import join, take
 from toxeval.report import number
 from toxeval.runs import Comparison, compare, summarise

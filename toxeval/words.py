@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from toxeval.metrics.labels import IGNORE
+from toxeval.core.labels import IGNORE
 
 Label = TypeVar("Label")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import datasets
 
-from .files import SourceFile, VerifiedBuilder
-from .reading import SourceText
+from toxeval.sources.builder import SourceFile, VerifiedBuilder
+from toxeval.sources.reading import SourceText
 
 INTENTS = ("E", "I", "A", "O")
 SLOTS = ("T", "S", "C", "D", "P", "O", "SEPA")

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import datasets
 
-from .files import SourceFile, VerifiedBuilder
-from .reading import SourceText
+from toxeval.sources.builder import SourceFile, VerifiedBuilder
+from toxeval.sources.reading import SourceText
 
 LABELS = ("Safe", "Unsafe")
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")

@@ -9,9 +9,9 @@ from typing import Any
 import datasets
 import numpy as np
 
-from .files import SourceFile, VerifiedBuilder
+from toxeval.sources.builder import SourceFile, VerifiedBuilder
 from .folds import check_options, seed_rows
-from .reading import SourceText
+from toxeval.sources.reading import SourceText
 
 LABELS = ("non-threat", "threat")
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from space import build
-from space_page import Example, Page
-from space_server import launch
+from toxeval.page.build import build
+from toxeval.page.page import Example, Page
+from toxeval.page.server import launch
 
 # gold intent and slots, and what a system said, of invented utterances such as "gg wp" and "you are bad"
 UTTERANCES = [

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import plots
-from space import build
-from space_options import Option
-from space_page import Example, Page, Run, confusions
-from space_server import launch
+from toxeval import plots
+from toxeval.page.build import build
+from toxeval.page.controls import Option
+from toxeval.page.page import Example, Page, Run, confusions
+from toxeval.page.server import launch
 
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
 #: replies of each category: utterance-unsafe, context-unsafe, safe

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plots
-from space import build
-from space_options import Option
-from space_page import Example, Page, Run
-from space_server import launch
+from toxeval import plots
+from toxeval.page.build import build
+from toxeval.page.controls import Option
+from toxeval.page.page import Example, Page, Run
+from toxeval.page.server import launch
 
 _random = np.random.default_rng(3)
 PROBABILITIES = _random.beta(0.6, 1.2, 100).round(3)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from space import build
-from space_options import Option
-from space_page import Example, Page
-from space_server import launch
+from toxeval.page.build import build
+from toxeval.page.controls import Option
+from toxeval.page.page import Example, Page
+from toxeval.page.server import launch
 
 PREDICTIONS = ["OFF", "NOT", "OFF", "NOT", "OFF", "NOT", "NOT", "OFF", "NOT", "NOT", "OFF", "NOT"]
 REFERENCES = ["OFF", "NOT", "NOT", "NOT", "OFF", "OFF", "NOT", "OFF", "NOT", "NOT", "OFF", "OFF"]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from toxeval.metrics.intervals import normal_quantile
-from toxeval.metrics.scoring import State
+from toxeval.core.intervals import normal_quantile
+from toxeval.core.state import State
 
 import toxeval
 from toxeval import runs

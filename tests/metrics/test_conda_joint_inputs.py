@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import INTENTS, SLOTS, assert_same
-from toxeval.metrics.conda_joint.conda_joint import MAX_COLUMNS, _rows_with_any
-from toxeval.metrics.inputs import ROWS_AT_A_TIME
+from toxeval.metrics.conda_joint.scores import MAX_COLUMNS, _rows_with_any
+from toxeval.core.inputs import ROWS_AT_A_TIME
 from utterances import columns, compute, refusal, utterance, utterances
 
 import toxeval

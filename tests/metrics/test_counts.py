@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from toxeval.metrics.scoring import BLOCK, PAIRS_FROM, confusion_matrix, count_codes
+from toxeval.core.scoring import BLOCK, PAIRS_FROM, confusion_matrix, count_codes
 
 
 @pytest.mark.parametrize("sizes", [(1,), (2, 2), (8, 8), (5, 2, 5), (127,), (12, 12)])

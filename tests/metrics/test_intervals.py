@@ -10,8 +10,8 @@ from generated import DATA, labels, logits
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from toxeval.metrics.intervals import auc_interval, average_interval, f1_interval, wilson
-from toxeval.metrics.resampling import Draws
+from toxeval.core.intervals import auc_interval, average_interval, f1_interval, wilson
+from toxeval.core.resampling import Draws
 
 import toxeval
 

@@ -8,7 +8,7 @@ import pytest
 from generated import DATA, labels, logits, probabilities, utterances
 from scipy.stats import bootstrap
 from sklearn.metrics import average_precision_score, roc_auc_score
-from toxeval.metrics.resampling import Draws, cluster_counts, resample
+from toxeval.core.resampling import Draws, cluster_counts, resample
 
 import toxeval
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import assert_same
-from toxeval.metrics.scoring import merge
+from toxeval.core.state import merge
 
 import toxeval
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import SAMPLES, Row, Sample, assert_same, columns, ids
-from toxeval.metrics.resampling import Draws
-from toxeval.metrics.scoring import State, merge, merge_compact
+from toxeval.core.resampling import Draws
+from toxeval.core.state import State, merge, merge_compact
 
 import toxeval
 

@@ -1,1 +1,0 @@
-../reading.py

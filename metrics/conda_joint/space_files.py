@@ -1,1 +1,0 @@
-../space_files.py

@@ -1,1 +1,0 @@
-../resampling.py

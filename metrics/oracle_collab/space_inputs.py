@@ -1,1 +1,0 @@
-../space_inputs.py

@@ -1,0 +1,150 @@
+"""Macro-F1 of offensive language identification on SOLD (Ranasinghe et al. 2022, arXiv 2212.00851)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from toxeval.core.declarations import DETAILED, LABEL, SEQUENCE, ZERO_DIVISION, Definition, Input
+from toxeval.core.inputs import same_length
+from toxeval.core.labels import encode_labels
+from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores
+from toxeval.core.sequences import align_sequences, encode_sequences
+from toxeval.core.state import State
+from toxeval.core.trainer import ids_from, label_arrays, model_outputs
+
+#: The labels; their positions are the ids.
+LABELS = ("NOT", "OFF")
+
+
+def encode(predictions: Any, references: Any) -> dict[str, np.ndarray]:
+    """One label a post, as int8 ids of shape (n,).
+
+    Raises:
+        ValueError: for unknown labels, different lengths, no rows.
+    """
+    arrays = {
+        "predictions": encode_labels("predictions", predictions, LABELS),
+        "references": encode_labels("references", references, LABELS),
+    }
+    same_length(**{name: len(ids) for name, ids in arrays.items()})
+    return arrays
+
+
+def encode_tokens(predictions: Any, references: Any) -> dict[str, np.ndarray]:
+    """One label a token, posts joined end to end, as int8 ids of shape (t,); ``posts`` is their number.
+
+    Raises:
+        ValueError: for unknown labels, posts of different lengths, no posts.
+    """
+    flat_p, flat_r, lengths = align_sequences(
+        encode_sequences("predictions", predictions, LABELS, what="token label"),
+        encode_sequences("references", references, LABELS, what="token label"),
+    )
+    return {"predictions": flat_p, "references": flat_r, "posts": np.array(len(lengths))}
+
+
+def count(arrays: dict[str, np.ndarray]) -> State:
+    """The 2 x 2 confusion matrix (rows references, columns predictions, ids as in `LABELS`)."""
+    confusion = confusion_matrix(arrays["references"], arrays["predictions"], len(LABELS))
+    return State(int(arrays.get("posts", len(arrays["references"]))), {"confusion": confusion})
+
+
+def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
+    """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
+    return {"labels": (state.counts["confusion"], LABELS)}
+
+
+def score(state: State, *, zero_division: float, detailed: bool) -> Scores:
+    """The paper's scores (section 5: macro-F1, and weighted averages beside it).
+
+    Args:
+        state: counts["confusion"] of shape (..., 2, 2).
+        zero_division: 0.0, 1.0 or nan; a nan class is left out of the averages.
+        detailed: adds support and confusion counts.
+    """
+    confusion = state.counts["confusion"]
+    scores = Scores(zero_division)
+    for i in (1, 0):
+        put_class_scores(scores, confusion, LABELS, i)
+    scores.mean("f1_macro", [f"f1_{label}" for label in LABELS])
+    support = [confusion[..., i, :].sum(axis=-1) for i in range(len(LABELS))]
+    for kind in ("precision", "recall", "f1"):
+        scores.mean(f"{kind}_weighted", [f"{kind}_{label}" for label in LABELS], weights=support)
+    right, total = confusion[..., 0, 0] + confusion[..., 1, 1], confusion.sum(axis=(-2, -1))
+    scores.proportion("accuracy", right, total, "there is no token", undefined=float("nan"))
+    if detailed:
+        for i in (1, 0):
+            put_class_scores(scores, confusion, LABELS, i, only=["support"])
+        for key, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
+            scores.note(key, confusion[..., row, column])
+    return scores
+
+
+def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode`.
+
+    Args:
+        predictions: logits of shape (n, 2), or (n, 1) (positive: OFF), or ids of shape (n,).
+        label_ids: ids of shape (n,).
+    """
+    expected = (
+        "from the model logits of shape (n, 2) or (n, 1), or ids of shape (n,); labels of shape (n,); "
+        'for a label a token load the configuration "token"'
+    )
+    (outputs,) = model_outputs(predictions, expected)
+    (references,) = label_arrays(label_ids, expected)
+    return {"predictions": ids_from("predictions", outputs, LABELS, expected), "references": references}
+
+
+def tokens_from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode_tokens`.
+
+    Args:
+        predictions: logits of shape (n, l, 2), or (n, l, 1) (positive: OFF), or ids of shape (n, l).
+        label_ids: ids of shape (n, l), -100 where a position doesn't count.
+    """
+    expected = (
+        "from the model logits of shape (n, l, 2) or ids of shape (n, l); labels of shape (n, l), padded with -100"
+    )
+    (outputs,) = model_outputs(predictions, expected)
+    (references,) = label_arrays(label_ids, expected)
+    predicted = ids_from("predictions", outputs, LABELS, expected, references)
+    return {"predictions": predicted, "references": references}
+
+
+POSTS = Definition(
+    name="sold_macro_f1",
+    headlines=("f1_macro",),
+    inputs=(
+        Input("predictions", LABEL, 'n labels, "NOT" and "OFF" or their ids 0 and 1.', LABELS),
+        Input("references", LABEL, "The gold labels, likewise.", LABELS, gold=True, also=("label", "labels")),
+    ),
+    options=(ZERO_DIVISION, DETAILED),
+    encode=encode,
+    count=count,
+    score=score,
+    from_trainer=from_trainer,
+    confusions=confusions,
+)
+TOKENS = replace(
+    POSTS,
+    config="token",
+    inputs=(
+        Input("predictions", SEQUENCE, 'n sequences of token labels, "NOT" and "OFF" or 0 and 1.', LABELS),
+        Input(
+            "references",
+            SEQUENCE,
+            "The gold rationales, likewise. Positions with reference -100 are left out.",
+            LABELS,
+            gold=True,
+            also=("rationales",),  # the column "label" is the post's
+        ),
+    ),
+    encode=encode_tokens,
+    from_trainer=tokens_from_trainer,
+    example={"predictions": [[0]], "references": [[0]]},
+)
+#: The metric, by configuration.
+DEFINITIONS = {each.config: each for each in (POSTS, TOKENS)}

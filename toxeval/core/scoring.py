@@ -1,0 +1,200 @@
+"""The arithmetic under every metric: confusion counts, and scores with what is known of each."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+#: Rows counted at a time: the block and its codes stay in the processor's cache, and memory stays constant.
+BLOCK = 1 << 16
+
+
+# --- counts -------------------------------------------------------------------------------------------------------
+
+
+def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
+    """How often each combination of ids occurs, in one pass over blocks of rows.
+
+    Args:
+        n_codes: the product of all sizes.
+        factors: pairs (int8 ids of shape (n,), how many different ids there are), the slowest varying first.
+
+    Returns:
+        int64 array of shape (n_codes,).
+    """
+    kind = np.int8 if n_codes <= 127 else np.int64
+    total = np.zeros(n_codes, dtype=np.int64)
+    for start in range(0, len(factors[0][0]), BLOCK):
+        codes: np.ndarray = factors[0][0][start : start + BLOCK].astype(kind)
+        for ids, size in factors[1:]:
+            codes *= size
+            codes += ids[start : start + BLOCK]
+        total += np.bincount(codes, minlength=n_codes)
+    return total
+
+
+def confusion_matrix(
+    references: np.ndarray, predictions: np.ndarray, n_labels: int, multiplicity: np.ndarray | None = None
+) -> np.ndarray:
+    """int64 array of shape (n_labels, n_labels): rows are references, columns predictions, as in scikit-learn.
+
+    ``multiplicity``: how many rows each entry stands for, if not one.
+
+    >>> confusion_matrix(np.array([0, 1, 1], np.int8), np.array([0, 0, 1], np.int8), 2)
+    array([[1, 0],
+           [1, 1]])
+    """
+    if multiplicity is None:
+        codes = count_codes(n_labels**2, (references, n_labels), (predictions, n_labels))
+    else:  # float64 holds whole numbers up to 2^53
+        combined = references.astype(np.int64) * n_labels + predictions
+        codes = np.bincount(combined, multiplicity, minlength=n_labels**2).astype(np.int64)
+    return codes.reshape(n_labels, n_labels)
+
+
+# --- scores -------------------------------------------------------------------------------------------------------
+
+
+def ratio(numerator: Any, denominator: Any, undefined: float) -> Any:
+    """numerator / denominator, and ``undefined`` where the denominator is 0. Broadcasts; scalars give a float."""
+    if np.ndim(numerator) == np.ndim(denominator) == 0:
+        return float(numerator) / float(denominator) if denominator else undefined
+    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    quotient = np.full(shape, undefined)
+    np.divide(numerator, denominator, out=quotient, where=np.broadcast_to(np.not_equal(denominator, 0), shape))
+    return quotient
+
+
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)) of float64 logits, without overflow on either side.
+
+    A decision from logits is ``sigmoid(logits) > threshold``: what the probabilities themselves would give.
+    """
+    odds = np.exp(-np.abs(logits))  # at most 1
+    probabilities: np.ndarray = np.where(logits >= 0, 1.0, odds) / (1.0 + odds)
+    return probabilities
+
+
+class Scores:
+    """The scores of one state while they are computed, and what else is known of each.
+
+    A value is a number, or, when ``score`` gets counts with a leading axis of resamples, an array over them: the same
+    formulas serve both.
+
+    Attributes:
+        values: key -> number or array.
+        undefined: key -> why it has no value (zero denominator, one class only).
+        proportions: key -> (successes, trials).
+        f1_counts: key -> (true positives, false positives plus false negatives, rows that are both).
+        averages: key -> (the keys averaged, their weights).
+        areas: key -> (positives, negatives) of an area under a curve; negatives None if it isn't the ROC curve's.
+        notes: keys of numbers that are no scores, such as counts and thresholds.
+    """
+
+    def __init__(self, zero_division: float = float("nan")) -> None:
+        self.zero_division = float(zero_division)
+        self.values: dict[str, Any] = {}
+        self.undefined: dict[str, str] = {}
+        self.proportions: dict[str, tuple[Any, Any]] = {}
+        self.f1_counts: dict[str, tuple[Any, Any, Any]] = {}
+        self.averages: dict[str, tuple[Sequence[str], Any]] = {}
+        self.areas: dict[str, tuple[int, int | None]] = {}
+        self.notes: set[str] = set()
+
+    def put(self, key: str, value: Any, undefined: str = "") -> None:
+        """Any score; ``undefined`` says why it is none."""
+        self.values[key] = value
+        if undefined:
+            self.undefined[key] = undefined
+
+    def note(self, key: str, value: Any, undefined: str = "") -> None:
+        """A number that is no score and gets no interval: a count, a threshold."""
+        self.put(key, value, undefined)
+        self.notes.add(key)
+
+    def area(self, key: str, value: Any, why: str, n_positives: int, n_negatives: int | None = None) -> None:
+        """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the reason ``why``, if any."""
+        self.put(key, value, why)
+        self.areas[key] = n_positives, n_negatives
+
+    def proportion(self, key: str, successes: Any, trials: Any, why: str, undefined: float | None = None) -> None:
+        """successes / trials; without trials ``undefined`` (default: zero_division), for the reason ``why``."""
+        missing = self.zero_division if undefined is None else undefined
+        self.put(key, ratio(successes, trials, missing), "" if np.all(trials) else f"{why}, set to {missing}")
+        self.proportions[key] = (successes, trials)
+
+    def f1(self, key: str, tp: Any, fp: Any, fn: Any, why: str, crossed: Any = 0) -> None:
+        """F1 = 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall.
+
+        ``crossed``: how many rows are both among FP and FN, in a micro F1.
+        """
+        whole = 2 * tp + fp + fn
+        missing = self.zero_division
+        self.put(key, ratio(2 * tp, whole, missing), "" if np.all(whole) else f"{why}, set to {missing}")
+        self.f1_counts[key] = (tp, fp + fn, crossed)
+
+    def mean(self, key: str, keys: Sequence[str], weights: Sequence[Any] | None = None) -> None:
+        """The mean of other scores, each weighing 1 or its weight; nan ones are left out, and where only weights of 0
+        are left they count alike, as scikit-learn does."""
+        values = np.stack([np.asarray(self.values[k], dtype=float) for k in keys])
+        weight = np.ones_like(values) if weights is None else np.stack([np.asarray(w, dtype=float) for w in weights])
+        defined = ~np.isnan(values)
+        weight = np.where(defined, weight, 0.0)
+        weight = np.where(weight.sum(axis=0) > 0, weight, defined)
+        total = weight.sum(axis=0)
+        mean = ratio((np.nan_to_num(values) * weight).sum(axis=0), total, float("nan"))
+        self.put(key, mean, "" if np.all(total) else "no defined class to average, set to nan")
+        self.averages[key] = keys, np.ones(len(keys)) if weights is None else weights
+
+    def as_dict(self, headlines: Sequence[str] = ()) -> dict[str, Any]:
+        """Plain Python numbers; the first of ``headlines`` that is there leads."""
+        first = [key for key in headlines if key in self.values][:1]
+        result = {key: self.values[key] for key in first} | self.values
+        return {key: np.asarray(value).item() for key, value in result.items()}
+
+
+def put_class_scores(
+    scores: Scores,
+    confusion: np.ndarray,
+    labels: Sequence[str],
+    index: int,
+    *,
+    prefix: str = "",
+    suffix: str = "",
+    only: Sequence[str] = ("precision", "recall", "f1"),
+) -> None:
+    """Precision, recall, F1 and support of one class against the rest.
+
+    Args:
+        scores: gets ``{prefix}precision_{label}{suffix}`` and so on.
+        confusion: counts of shape (..., k, k), rows references, columns predictions.
+        labels: the names of the k classes.
+        index: the class.
+        only: which of precision, recall, f1 and support are wanted.
+    """
+    tp = confusion[..., index, index]
+    predicted, support = confusion[..., :, index].sum(axis=-1), confusion[..., index, :].sum(axis=-1)
+    label = labels[index]
+    if "precision" in only:
+        scores.proportion(f"{prefix}precision_{label}{suffix}", tp, predicted, f"no prediction is {label}")
+    if "recall" in only:
+        scores.proportion(f"{prefix}recall_{label}{suffix}", tp, support, f"no reference is {label}")
+    if "f1" in only:
+        why = f"neither a prediction nor a reference is {label}"
+        scores.f1(f"{prefix}f1_{label}{suffix}", tp, predicted - tp, support - tp, why)
+    if "support" in only:
+        scores.note(f"{prefix}support_{label}{suffix}", support)
+
+
+def warn_undefined(metric: str, undefined: Mapping[str, str]) -> None:
+    """One `sklearn.exceptions.UndefinedMetricWarning` that names all undefined keys and why."""
+    if not undefined:
+        return
+    from sklearn.exceptions import UndefinedMetricWarning  # here, since it is slow to import and rarely needed
+
+    by_reason: dict[str, list[str]] = {}
+    for key, reason in undefined.items():
+        by_reason.setdefault(reason, []).append(key)
+    parts = [f"{', '.join(keys)} ({reason})" for reason, keys in by_reason.items()]
+    warnings.warn(f"{metric}: undefined: {'; '.join(parts)}", UndefinedMetricWarning, stacklevel=3)
