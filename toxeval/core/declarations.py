@@ -280,6 +280,14 @@ ZERO_DIVISION = Choice(
     choices=(0.0, 1.0, math.nan),
 )
 DETAILED = Flag("detailed", "Adds more scores, and counts.", changes_numbers=False)
+INVALID = Choice(
+    "invalid",
+    '"error" refuses a prediction that is no label (None, empty, unparsed text); "count" counts it as wrong for its '
+    "reference's class and as a false alarm for none, and adds n_invalid, invalid_rate and the rate of each reason.",
+    "error",
+    with_rows=True,
+    choices=("error", "count"),
+)
 FROM_LOGITS = Flag("from_logits", "Scores are logits: of a sigmoid, or in two columns of a softmax.", with_rows=True)
 THRESHOLD = Number("threshold", "A row is positive if its probability is above it.", 0.5)
 SCORE_RESOLUTION = GridWidth(

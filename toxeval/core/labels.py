@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from .inputs import Place, is_arrow, materialise, plain_values
+from .invalid import codes_of, holds_label
 from .refusals import BOOLS, describe, is_missing, is_number
 
 #: The label value the Trainer pads token sequences with; positions whose reference has it are left out.
@@ -29,6 +30,7 @@ class Wanted(NamedTuple):  # a tuple, since one is made for every input of every
         hints: value -> what to tell those who give it, for values that are wrong for a reason worth knowing.
         allowed: what messages call allowed, where that isn't all labels and all ids.
         bools: what to say to bools where they don't tell which label they mean.
+        invalid: whether invalid values are counted: their ids come after the labels' (`invalid.REASONS`).
     """
 
     place: Place
@@ -38,6 +40,7 @@ class Wanted(NamedTuple):  # a tuple, since one is made for every input of every
     hints: Mapping[Any, str] = MappingProxyType({})
     allowed: str = ""
     bools: str = ""
+    invalid: bool = False
 
 
 #: What refuses a value: (position in a flat list, the value, whether the input holds ids).
@@ -55,13 +58,14 @@ def encode_labels(
     hints: Mapping[Any, str] | None = None,
     allowed: str = "",
     bools: str = "",
+    invalid: bool = False,
 ) -> np.ndarray:
     """Names or ids as ids.
 
     Args:
         name, field: the input, or the field of its records, for messages.
         values: n names or n ids, never both; ids may be whole floats (``1.0``), and of two labels bools.
-        labels, what, scores_input, hints, allowed, bools: see `Wanted`.
+        labels, what, scores_input, hints, allowed, bools, invalid: see `Wanted`.
 
     Returns:
         int8 array of shape (n,).
@@ -69,14 +73,21 @@ def encode_labels(
     >>> encode_labels("predictions", ["OFF", "NOT"], ("NOT", "OFF"))
     array([1, 0], dtype=int8)
     """
-    wanted = Wanted(Place(name, field), labels, what, scores_input, hints or {}, allowed, bools)
+    wanted = Wanted(Place(name, field), labels, what, scores_input, hints or {}, allowed, bools, invalid)
 
     def refuse(row: int, value: Any, ids: bool) -> NoReturn:
         refuse_label(wanted, row, None, value, ids)
 
+    if invalid:
+        return _with_invalid(wanted, values, refuse)
     rows = materialise(wanted.place, values)
     if is_arrow(rows):
         return ids_from_arrow(wanted, rows, refuse)
+    return _ids(wanted, rows, refuse)
+
+
+def _ids(wanted: Wanted, rows: Any, refuse: Refuse) -> np.ndarray:
+    """The ids of a list or an array."""
     if isinstance(rows, np.ndarray):
         if rows.ndim != 1:
             _refuse_dimensions(wanted, rows.shape)
@@ -86,6 +97,29 @@ def encode_labels(
             return _ids_from_unicode(wanted, rows, refuse)
         rows = rows.tolist()
     return ids_from_list(wanted, rows, refuse)
+
+
+def _with_invalid(wanted: Wanted, values: Any, refuse: Refuse) -> np.ndarray:
+    """The ids of labels among which some are invalid."""
+    rows = materialise(wanted.place, values.to_pylist() if is_arrow(values) else values)  # before nulls are refused
+    if is_arrow(rows):
+        rows = rows.to_pylist()
+    if isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind not in "iub":
+        rows = rows.tolist()
+    if not isinstance(rows, list):
+        return _ids(wanted, rows, refuse)
+    try:  # distinct values are few, and the loop over rows runs inside `map`
+        codes = codes_of(rows, wanted.labels)
+        invalid = np.fromiter(map(codes.__contains__, rows), dtype=bool, count=len(rows))
+    except TypeError:  # a list or a dict, which is refused with its row
+        return _ids(wanted, rows, refuse)
+    if not invalid.any():
+        return _ids(wanted, rows, refuse)
+    by_name = invalid.all() or isinstance(rows[int(np.argmin(invalid))], str)
+    stand_in = wanted.labels[0] if by_name else 0
+    ids = _ids(wanted, [stand_in if row in codes else row for row in rows], refuse).copy()
+    ids[invalid] = [codes[rows[i]] for i in np.flatnonzero(invalid)]
+    return ids
 
 
 def allowed_labels(labels: Sequence[str]) -> str:
@@ -226,7 +260,11 @@ def refuse_label(wanted: Wanted, row: int, position: int | None, value: Any, ids
         hint = "-100 marks positions to leave out, and only in the references of token sequences"
     elif isinstance(value, str):
         hint = _hint_for_text(value, labels)
-    refuse(f"unknown {what} {describe(value, labels)}", hint)
+        if wanted.invalid and holds_label(value, labels):
+            answers = "a text that holds a label isn't counted as missing: read it by a rule of toxeval.answers"
+            hint = "; ".join(filter(None, [hint, answers]))
+    shown = describe(value, labels)
+    refuse(f"{shown} where a {what} is wanted" if shown.startswith("a ") else f"unknown {what} {shown}", hint)
 
 
 def _hint_for_text(value: str, labels: Sequence[str]) -> str:

@@ -35,22 +35,34 @@ def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
 
 
 def confusion_matrix(
-    references: np.ndarray, predictions: np.ndarray, n_labels: int, multiplicity: np.ndarray | None = None
+    references: np.ndarray,
+    predictions: np.ndarray,
+    n_labels: int,
+    multiplicity: np.ndarray | None = None,
+    *,
+    invalid: bool = False,
 ) -> np.ndarray:
     """int64 array of shape (n_labels, n_labels): rows are references, columns predictions, as in scikit-learn.
 
-    ``multiplicity``: how many rows each entry stands for, if not one.
+    Args:
+        references, predictions: int8 ids of shape (n,).
+        n_labels: how many labels there are.
+        multiplicity: how many rows each entry stands for, if not one.
+        invalid: adds a last column for predictions that are no labels, whatever id beyond the labels' they have.
 
     >>> confusion_matrix(np.array([0, 1, 1], np.int8), np.array([0, 0, 1], np.int8), 2)
     array([[1, 0],
            [1, 1]])
     """
+    width = n_labels + invalid
+    if invalid:
+        predictions = np.minimum(predictions, np.int8(n_labels))
     if multiplicity is None:
-        codes = count_codes(n_labels**2, (references, n_labels), (predictions, n_labels))
+        codes = count_codes(n_labels * width, (references, n_labels), (predictions, width))
     else:  # float64 holds whole numbers up to 2^53
-        combined = references.astype(np.int64) * n_labels + predictions
-        codes = np.bincount(combined, multiplicity, minlength=n_labels**2).astype(np.int64)
-    return codes.reshape(n_labels, n_labels)
+        combined = references.astype(np.int64) * width + predictions
+        codes = np.bincount(combined, multiplicity, minlength=n_labels * width).astype(np.int64)
+    return codes.reshape(n_labels, width)
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
@@ -168,7 +180,8 @@ def put_class_scores(
 
     Args:
         scores: gets ``{prefix}precision_{label}{suffix}`` and so on.
-        confusion: counts of shape (..., k, k), rows references, columns predictions.
+        confusion: counts of shape (..., k, k), rows references, columns predictions; a further column has the invalid
+            predictions.
         labels: the names of the k classes.
         index: the class.
         only: which of precision, recall, f1 and support are wanted.
