@@ -8,6 +8,7 @@ import numpy as np
 from toxeval.core.declarations import (
     DETAILED,
     GROUP,
+    INVALID,
     LABEL,
     RECORD,
     SEQUENCE,
@@ -16,11 +17,12 @@ from toxeval.core.declarations import (
     Input,
 )
 from toxeval.core.inputs import columns_of, encode_ids, same_length
+from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import confusion_by_cluster
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores
-from toxeval.core.sequences import align_sequences, encode_sequences
+from toxeval.core.sequences import Sequences, align_sequences, encode_sequences
 from toxeval.core.state import State
 from toxeval.core.trainer import ids_from, label_arrays, model_outputs
 
@@ -30,50 +32,59 @@ INTENTS = ("E", "I", "A", "O")
 SLOTS = ("T", "S", "C", "D", "P", "O", "SEPA")
 #: The slot classes that the token-level F1 runs over: the first five, without "O" and the separator.
 N_SCORED = 5
+#: The id of a position that is left out; the one before it is that of an invalid slot.
+LEFT_OUT = len(SLOTS) + 1
 #: Up to this width a padded array is looked through column by column; beyond, a running sum is as fast.
 MAX_COLUMNS = 32
 
 _WITHHELD = "CONDA's test split is published without annotation; it is scored on the CodaLab competition of its authors"
 
 
-def encode(predictions: Any, references: Any, cluster: Any = None) -> dict[str, np.ndarray]:
+def encode(predictions: Any, references: Any, cluster: Any = None, *, invalid: str) -> dict[str, np.ndarray]:
     """Intents as int8 ids of shape (n,), slots as int8 ids of shape (t,), utterance after utterance.
 
-    A position whose reference is -100 has the id 7 (one more than the last slot's) on both sides. With ``cluster``
-    there is that too, int64 or str of shape (n,).
+    A position whose reference is -100 has the id 8 on both sides; an invalid slot has the id 7 (one more than the last
+    slot's). With ``cluster`` there is that too, int64 or str of shape (n,); with ``invalid="count"`` the utterances'
+    ``reasons``: why its intent or else its slots are invalid.
 
     Raises:
         ValueError: for unknown labels, slots of different lengths, different numbers of utterances, no utterance.
 
-    >>> arrays = encode([{"intent": "E", "slots": ["T", "O"]}], {"intent": [0], "slots": np.array([[0, 5, -100]])})
+    >>> arrays = encode([{"intent": "E", "slots": ["T", "O"]}], {"intent": [0], "slots": np.array([[0, 5, -100]])},
+    ...                 invalid="error")
     >>> arrays["reference_slots"], arrays["lengths"]
     (array([0, 5], dtype=int8), array([2]))
     """
-    intents_p, slots_p = _encode_side("predictions", predictions)
-    intents_r, slots_r = _encode_side("references", references)
+    intents_p, slots_p = _encode_side("predictions", predictions, invalid == "count")
+    intents_r, slots_r = _encode_side("references", references, False)
     same_length(predictions=len(intents_p), references=len(intents_r))
-    flat_p, flat_r, lengths = align_sequences(slots_p, slots_r, field="slots", left_out=len(SLOTS))
+    slots_p, slots_r = align_sequences(slots_p, slots_r, n_labels=len(SLOTS), field="slots", left_out=LEFT_OUT)
     arrays = {
         "prediction_intents": intents_p,
         "reference_intents": intents_r,
-        "prediction_slots": flat_p,
-        "reference_slots": flat_r,
-        "lengths": lengths,
+        "prediction_slots": slots_p.flat,
+        "reference_slots": slots_r.flat,
+        "lengths": slots_r.lengths,
     }
+    if slots_p.reasons is not None:
+        of_intents = reasons_of(intents_p, len(INTENTS))
+        arrays["reasons"] = np.where(of_intents < 0, slots_p.reasons, of_intents)
     if cluster is not None:
         arrays["cluster"] = encode_ids("cluster", cluster)
         same_length(predictions=len(intents_p), cluster=len(arrays["cluster"]))
     return arrays
 
 
-def _encode_side(name: str, values: Any) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+def _encode_side(name: str, values: Any, invalid: bool) -> tuple[np.ndarray, Sequences]:
     columns = columns_of(name, values, ("intent", "slots"))
     hints = {-1: _WITHHELD, None: _WITHHELD} if name == "references" else None
-    intents = encode_labels(name, columns["intent"], INTENTS, what="intent", field="intent", hints=hints)
-    slots = encode_sequences(name, columns["slots"], SLOTS, what="slot", field="slots")
-    if len(intents) != len(slots[1]):
+    intents = encode_labels(
+        name, columns["intent"], INTENTS, what="intent", field="intent", hints=hints, invalid=invalid
+    )
+    slots = encode_sequences(name, columns["slots"], SLOTS, what="slot", field="slots", invalid=invalid)
+    if len(intents) != len(slots.lengths):
         fields = [f'{name}["{field}"]' for field in ("intent", "slots")]
-        refuse(f"{len(intents)} and {len(slots[1])} rows", "one row of each an utterance", inputs=fields)
+        refuse(f"{len(intents)} and {len(slots.lengths)} rows", "one row of each an utterance", inputs=fields)
     return intents, slots
 
 
@@ -83,45 +94,46 @@ def count(arrays: dict[str, np.ndarray]) -> State:
     Returns:
         counts["intents"] of shape (4, 4) and counts["slots"] of shape (7, 7) are confusion matrices (rows references,
         columns predictions, ids as in `INTENTS` and `SLOTS`); counts["joint"] of shape (2, 2) is the number of
-        utterances by [is the intent right][are all slots right]. With clusters, rows has their ids and the same tables
-        for each of them.
+        utterances by [is the intent right][are all slots right]. Where invalid predictions are counted, the matrices
+        have a column more for them, and counts["invalid"] the utterances by reason. With clusters, rows has their ids
+        and the same tables for each of them.
     """
-    intent_right = arrays["prediction_intents"] == arrays["reference_intents"]
-    wrong_slots = arrays["prediction_slots"] != arrays["reference_slots"]
-    slots_right = ~_rows_with_any(wrong_slots, arrays["lengths"])
-    n, n_both = len(intent_right), np.count_nonzero(intent_right & slots_right)
-    n_intent, n_slots = np.count_nonzero(intent_right), np.count_nonzero(slots_right)
-    joint = [[n - n_intent - n_slots + n_both, n_slots - n_both], [n_intent - n_both, n_both]]
-    k = len(SLOTS)
+    intents = arrays["reference_intents"], arrays["prediction_intents"]
+    slots = arrays["reference_slots"], arrays["prediction_slots"]
+    reasons, lengths = arrays.get("reasons"), arrays["lengths"]
+    invalid, n = reasons is not None, len(lengths)
+    intent_right, slots_right = intents[0] == intents[1], ~_rows_with_any(slots[0] != slots[1], lengths)
+    if reasons is not None:
+        slots_right &= (reasons < 0) | (lengths > 0)  # where no slot is wanted, an invalid answer still isn't right
+    joint = np.bincount(2 * intent_right.astype(np.intp) + slots_right, minlength=4).reshape(2, 2)
     counts = {
-        "intents": confusion_matrix(arrays["reference_intents"], arrays["prediction_intents"], len(INTENTS)),
-        # one id more: the positions that are left out
-        "slots": confusion_matrix(arrays["reference_slots"], arrays["prediction_slots"], k + 1)[:k, :k],
-        "joint": np.array(joint, dtype=np.int64),
+        "intents": confusion_matrix(*intents, len(INTENTS), invalid=invalid),
+        "slots": confusion_matrix(*slots, LEFT_OUT + 1)[: len(SLOTS), : len(SLOTS) + invalid],
+        "joint": joint.astype(np.int64),
     }
-    rows = _rows_by_cluster(arrays, intent_right, slots_right) if "cluster" in arrays else {}
-    return State(n, counts, rows)
+    if reasons is not None:
+        counts["invalid"] = count_reasons(reasons)
+    if "cluster" not in arrays:
+        return State(n, counts)
+    ids, position = np.unique(arrays["cluster"], return_inverse=True)
+    of_utterance = {"intents": intents, "joint": (intent_right, slots_right)}
+    if reasons is not None:
+        of_utterance["intents"] = intents[0], np.minimum(intents[1], np.int8(len(INTENTS)))
+        of_utterance["invalid"] = np.zeros(n, np.int8), reasons + np.int8(1)
+    tables = {
+        key: confusion_by_cluster(position, *pair, counts[key].reshape(-1, counts[key].shape[-1]).shape, len(ids))
+        for key, pair in of_utterance.items()
+    }
+    of_token = np.repeat(position, lengths)
+    tables["slots"] = confusion_by_cluster(of_token, *slots, counts["slots"].shape, len(ids))
+    by_cluster = {f"{key}_by_cluster": table.reshape(-1, *counts[key].shape) for key, table in tables.items()}
+    return State(n, counts, {"cluster": ids, **by_cluster})
 
 
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
     """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
     counts = state.counts
     return {"intents (utterances)": (counts["intents"], INTENTS), "slots (tokens)": (counts["slots"], SLOTS)}
-
-
-def _rows_by_cluster(
-    arrays: dict[str, np.ndarray], intent_right: np.ndarray, slots_right: np.ndarray
-) -> dict[str, np.ndarray]:
-    ids, position = np.unique(arrays["cluster"], return_inverse=True)
-    n, of_slots = len(ids), np.repeat(position, arrays["lengths"])
-    slots = arrays["reference_slots"], arrays["prediction_slots"]
-    intents = arrays["reference_intents"], arrays["prediction_intents"]
-    return {
-        "cluster": ids,
-        "intents_by_cluster": confusion_by_cluster(position, *intents, len(INTENTS), n),
-        "slots_by_cluster": confusion_by_cluster(of_slots, *slots, len(SLOTS), n),
-        "joint_by_cluster": confusion_by_cluster(position, intent_right, slots_right, 2, n),
-    }
 
 
 def _rows_with_any(flags: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -164,6 +176,8 @@ def score(state: State, *, zero_division: float, detailed: bool) -> Scores:
     _put_micro_f1(scores, "t_f1", slots, range(N_SCORED))
     if detailed:
         _put_details(scores, intents, slots, joint, n)
+    if "invalid" in state.counts:
+        put_invalid(scores, state.counts["invalid"])
     return scores
 
 
@@ -247,7 +261,7 @@ DEFINITIONS = {
                 gold=True,
             ),
         ),
-        options=(ZERO_DIVISION, DETAILED),
+        options=(INVALID, ZERO_DIVISION, DETAILED),
         encode=encode,
         count=count,
         score=score,

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from toxeval.core.declarations import DETAILED, LABEL, SEQUENCE, ZERO_DIVISION, Definition, Input
+from toxeval.core.declarations import DETAILED, INVALID, LABEL, SEQUENCE, ZERO_DIVISION, Definition, Input
 from toxeval.core.inputs import same_length
+from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.labels import encode_labels
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores
 from toxeval.core.sequences import align_sequences, encode_sequences
@@ -18,37 +19,46 @@ from toxeval.core.trainer import ids_from, label_arrays, model_outputs
 LABELS = ("NOT", "OFF")
 
 
-def encode(predictions: Any, references: Any) -> dict[str, np.ndarray]:
-    """One label a post, as int8 ids of shape (n,).
+def encode(predictions: Any, references: Any, *, invalid: str) -> dict[str, np.ndarray]:
+    """One label a post, as int8 ids of shape (n,); with ``invalid="count"`` also ``reasons``, see `reasons_of`.
 
     Raises:
         ValueError: for unknown labels, different lengths, no rows.
     """
     arrays = {
-        "predictions": encode_labels("predictions", predictions, LABELS),
+        "predictions": encode_labels("predictions", predictions, LABELS, invalid=invalid == "count"),
         "references": encode_labels("references", references, LABELS),
     }
     same_length(**{name: len(ids) for name, ids in arrays.items()})
+    if invalid == "count":
+        arrays["reasons"] = reasons_of(arrays["predictions"], len(LABELS))
     return arrays
 
 
-def encode_tokens(predictions: Any, references: Any) -> dict[str, np.ndarray]:
-    """One label a token, posts joined end to end, as int8 ids of shape (t,); ``posts`` is their number.
+def encode_tokens(predictions: Any, references: Any, *, invalid: str) -> dict[str, np.ndarray]:
+    """One label a token, posts joined end to end, as int8 ids of shape (t,); ``lengths`` is how many each post has.
+
+    With ``invalid="count"`` there are the posts' ``reasons``, too; each token of a post that is invalid has the id 2.
 
     Raises:
         ValueError: for unknown labels, posts of different lengths, no posts.
     """
-    flat_p, flat_r, lengths = align_sequences(
-        encode_sequences("predictions", predictions, LABELS, what="token label"),
+    predicted, gold = align_sequences(
+        encode_sequences("predictions", predictions, LABELS, what="token label", invalid=invalid == "count"),
         encode_sequences("references", references, LABELS, what="token label"),
+        n_labels=len(LABELS),
     )
-    return {"predictions": flat_p, "references": flat_r, "posts": np.array(len(lengths))}
+    arrays = {"predictions": predicted.flat, "references": gold.flat, "lengths": gold.lengths}
+    return arrays if predicted.reasons is None else arrays | {"reasons": predicted.reasons}
 
 
 def count(arrays: dict[str, np.ndarray]) -> State:
-    """The 2 x 2 confusion matrix (rows references, columns predictions, ids as in `LABELS`)."""
-    confusion = confusion_matrix(arrays["references"], arrays["predictions"], len(LABELS))
-    return State(int(arrays.get("posts", len(arrays["references"]))), {"confusion": confusion})
+    """The 2 x 2 confusion matrix (rows references, columns predictions, ids as in `LABELS`); where invalid predictions
+    are counted with a third column of them, and with how many there are for each reason."""
+    references, reasons = arrays["references"], arrays.get("reasons")
+    confusion = confusion_matrix(references, arrays["predictions"], len(LABELS), invalid=reasons is not None)
+    counts = {"confusion": confusion} | ({} if reasons is None else {"invalid": count_reasons(reasons)})
+    return State(len(arrays.get("lengths", references)), counts)
 
 
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
@@ -60,7 +70,7 @@ def score(state: State, *, zero_division: float, detailed: bool) -> Scores:
     """The paper's scores (section 5: macro-F1, and weighted averages beside it).
 
     Args:
-        state: counts["confusion"] of shape (..., 2, 2).
+        state: counts["confusion"] of shape (..., 2, 2) or, with a column of invalid predictions, (..., 2, 3).
         zero_division: 0.0, 1.0 or nan; a nan class is left out of the averages.
         detailed: adds support and confusion counts.
     """
@@ -77,8 +87,11 @@ def score(state: State, *, zero_division: float, detailed: bool) -> Scores:
     if detailed:
         for i in (1, 0):
             put_class_scores(scores, confusion, LABELS, i, only=["support"])
-        for key, (row, column) in {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}.items():
-            scores.note(key, confusion[..., row, column])
+        tp, fp, tn = confusion[..., 1, 1], confusion[..., 0, 1], confusion[..., 0, 0]
+        for key, value in {"tp": tp, "fp": fp, "fn": support[1] - tp, "tn": tn}.items():
+            scores.note(key, value)
+    if "invalid" in state.counts:
+        put_invalid(scores, state.counts["invalid"])
     return scores
 
 
@@ -121,7 +134,7 @@ POSTS = Definition(
         Input("predictions", LABEL, 'n labels, "NOT" and "OFF" or their ids 0 and 1.', LABELS),
         Input("references", LABEL, "The gold labels, likewise.", LABELS, gold=True, also=("label", "labels")),
     ),
-    options=(ZERO_DIVISION, DETAILED),
+    options=(INVALID, ZERO_DIVISION, DETAILED),
     encode=encode,
     count=count,
     score=score,

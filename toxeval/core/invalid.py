@@ -101,15 +101,19 @@ def reason_of(value: Any, labels: Sequence[str]) -> str | None:
     return "no_label"
 
 
-def count_reasons(codes: np.ndarray, n_labels: int) -> np.ndarray:
+def reasons_of(codes: np.ndarray, n_labels: int) -> np.ndarray:
+    """Why each prediction is invalid: a position in `REASONS`, -1 for valid ones; from ids that tell (`codes_of`)."""
+    reasons: np.ndarray = np.maximum(codes - np.int8(n_labels), np.int8(-1))
+    return reasons
+
+
+def count_reasons(reasons: np.ndarray) -> np.ndarray:
     """How many predictions are valid, and how many invalid for each reason: int64 of shape (1 + number of reasons,).
 
-    Args:
-        codes: int ids; an invalid one is ``n_labels`` plus the position of its reason in `REASONS`.
-        n_labels: how many labels there are.
+    >>> count_reasons(np.array([-1, 0, -1], dtype=np.int8))[:2].tolist()
+    [2, 1]
     """
-    counts = np.bincount(np.maximum(codes.astype(np.int64) - n_labels + 1, 0), minlength=len(REASONS) + 1)
-    return counts.astype(np.int64)
+    return np.bincount(reasons.astype(np.intp) + 1, minlength=len(REASONS) + 1).astype(np.int64)
 
 
 def put_invalid(scores: Scores, counts: np.ndarray) -> None:

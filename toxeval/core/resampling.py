@@ -127,21 +127,22 @@ def cluster_counts(state: State) -> dict[str, np.ndarray]:
 
 
 def confusion_by_cluster(
-    position: np.ndarray, references: np.ndarray, predictions: np.ndarray, k: int, n_clusters: int
+    position: np.ndarray, references: np.ndarray, predictions: np.ndarray, shape: tuple[int, int], n_clusters: int
 ) -> np.ndarray:
-    """Confusion matrices of the clusters; without ids k and beyond, which are left out.
+    """Confusion matrices of the clusters, without ids beyond their shape.
 
     Args:
         position: which cluster each row belongs to, int64 of shape (n,), counted from 0.
         references, predictions: integer ids of shape (n,).
-        k: how many ids there are.
+        shape: how many ids of references and of predictions there are.
         n_clusters: how many clusters there are.
 
     Returns:
-        int32 array of shape (n_clusters, k, k).
+        int32 array of shape (n_clusters, *shape).
     """
-    kept = (references < k) & (predictions < k)
+    rows, columns = shape
+    kept = (references < rows) & (predictions < columns)
     if not kept.all():
         position, references, predictions = position[kept], references[kept], predictions[kept]
-    codes = (position * k + references) * k + predictions
-    return np.bincount(codes, minlength=n_clusters * k * k).astype(np.int32).reshape(n_clusters, k, k)
+    codes = (position * rows + references) * columns + predictions
+    return np.bincount(codes, minlength=n_clusters * rows * columns).astype(np.int32).reshape(n_clusters, rows, columns)
