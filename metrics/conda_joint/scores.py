@@ -1,6 +1,7 @@
 """Joint intent and slot scores on CONDA (Weld et al. 2021, Findings of ACL-IJCNLP, arXiv 2106.06213)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,12 +76,30 @@ def encode(predictions: Any, references: Any, cluster: Any = None, *, invalid: s
     return arrays
 
 
+def encode_intents(predictions: Any, references: Any, cluster: Any = None, *, invalid: str) -> dict[str, np.ndarray]:
+    """Intents alone, as int8 ids of shape (n,); ``cluster`` and ``reasons`` as in `encode`."""
+    arrays = {
+        "prediction_intents": _encode_intents("predictions", predictions, invalid=invalid == "count"),
+        "reference_intents": _encode_intents("references", references),
+    }
+    lengths = {"predictions": len(arrays["prediction_intents"]), "references": len(arrays["reference_intents"])}
+    if invalid == "count":
+        arrays["reasons"] = reasons_of(arrays["prediction_intents"], len(INTENTS))
+    if cluster is not None:
+        arrays["cluster"] = encode_ids("cluster", cluster)
+        lengths["cluster"] = len(arrays["cluster"])
+    same_length(**lengths)
+    return arrays
+
+
+def _encode_intents(name: str, values: Any, field: str = "", invalid: bool = False) -> np.ndarray:
+    hints = {-1: _WITHHELD, None: _WITHHELD} if name == "references" else None
+    return encode_labels(name, values, INTENTS, what="intent", field=field, hints=hints, invalid=invalid)
+
+
 def _encode_side(name: str, values: Any, invalid: bool) -> tuple[np.ndarray, Sequences]:
     columns = columns_of(name, values, ("intent", "slots"))
-    hints = {-1: _WITHHELD, None: _WITHHELD} if name == "references" else None
-    intents = encode_labels(
-        name, columns["intent"], INTENTS, what="intent", field="intent", hints=hints, invalid=invalid
-    )
+    intents = _encode_intents(name, columns["intent"], "intent", invalid)
     slots = encode_sequences(name, columns["slots"], SLOTS, what="slot", field="slots", invalid=invalid)
     if len(intents) != len(slots.lengths):
         fields = [f'{name}["{field}"]' for field in ("intent", "slots")]
@@ -115,25 +134,49 @@ def count(arrays: dict[str, np.ndarray]) -> State:
         counts["invalid"] = count_reasons(reasons)
     if "cluster" not in arrays:
         return State(n, counts)
-    ids, position = np.unique(arrays["cluster"], return_inverse=True)
-    of_utterance = {"intents": intents, "joint": (intent_right, slots_right)}
-    if reasons is not None:
-        of_utterance["intents"] = intents[0], np.minimum(intents[1], np.int8(len(INTENTS)))
-        of_utterance["invalid"] = np.zeros(n, np.int8), reasons + np.int8(1)
-    tables = {
-        key: confusion_by_cluster(position, *pair, counts[key].reshape(-1, counts[key].shape[-1]).shape, len(ids))
-        for key, pair in of_utterance.items()
-    }
+    cluster, position = np.unique(arrays["cluster"], return_inverse=True)
+    rows = _by_cluster(cluster, position, arrays, counts)
     of_token = np.repeat(position, lengths)
-    tables["slots"] = confusion_by_cluster(of_token, *slots, counts["slots"].shape, len(ids))
-    by_cluster = {f"{key}_by_cluster": table.reshape(-1, *counts[key].shape) for key, table in tables.items()}
-    return State(n, counts, {"cluster": ids, **by_cluster})
+    rows["slots_by_cluster"] = confusion_by_cluster(of_token, *slots, counts["slots"].shape, len(cluster))
+    rows["joint_by_cluster"] = confusion_by_cluster(position, intent_right, slots_right, (2, 2), len(cluster))
+    return State(n, counts, rows)
+
+
+def count_intents(arrays: dict[str, np.ndarray]) -> State:
+    """As `count`, of intents alone."""
+    reasons = arrays.get("reasons")
+    intents = arrays["reference_intents"], arrays["prediction_intents"]
+    counts = {"intents": confusion_matrix(*intents, len(INTENTS), invalid=reasons is not None)}
+    if reasons is not None:
+        counts["invalid"] = count_reasons(reasons)
+    if "cluster" not in arrays:
+        return State(len(intents[0]), counts)
+    cluster, position = np.unique(arrays["cluster"], return_inverse=True)
+    return State(len(intents[0]), counts, _by_cluster(cluster, position, arrays, counts))
+
+
+def _by_cluster(
+    cluster: np.ndarray, position: np.ndarray, arrays: dict[str, np.ndarray], counts: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The ids of the clusters, and what is counted of the intents of each."""
+    predicted = np.minimum(arrays["prediction_intents"], np.int8(len(INTENTS)))
+    shape, n = counts["intents"].shape, len(cluster)
+    rows = {
+        "cluster": cluster,
+        "intents_by_cluster": confusion_by_cluster(position, arrays["reference_intents"], predicted, shape, n),
+    }
+    if "reasons" in arrays:
+        reasons, none = arrays["reasons"] + np.int8(1), np.zeros(len(position), np.int8)
+        by_reason = confusion_by_cluster(position, none, reasons, (1, len(counts["invalid"])), n)
+        rows["invalid_by_cluster"] = by_reason[:, 0]
+    return rows
 
 
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
     """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
     counts = state.counts
-    return {"intents (utterances)": (counts["intents"], INTENTS), "slots (tokens)": (counts["slots"], SLOTS)}
+    found = {"intents (utterances)": (counts["intents"], INTENTS)}
+    return found | ({"slots (tokens)": (counts["slots"], SLOTS)} if "slots" in counts else {})
 
 
 def _rows_with_any(flags: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -164,35 +207,61 @@ def score(state: State, *, zero_division: float, detailed: bool) -> Scores:
         zero_division: 0.0, 1.0 or nan; a nan intent is left out of u_f1_macro.
         detailed: adds precision, recall and support of every class, slot accuracy, and what spoils JSA.
     """
-    intents, slots, joint = state.counts["intents"], state.counts["slots"], state.counts["joint"]
-    n = joint.sum(axis=(-2, -1))
+    slots, joint = state.counts["slots"], state.counts["joint"]
     scores = Scores(zero_division)
+    n = joint.sum(axis=(-2, -1))
     scores.proportion("jsa", joint[..., 1, 1], n, "there is no utterance")
-    scores.proportion("uca", joint[..., 1, :].sum(axis=-1), n, "there is no utterance")
-    for i in range(len(INTENTS)):
-        put_class_scores(scores, intents, INTENTS, i, prefix="u_", only=["f1"])
+    _put_intents(scores, state.counts["intents"])
     for i in range(N_SCORED):
         put_class_scores(scores, slots, SLOTS, i, prefix="t_", only=["f1"])
     _put_micro_f1(scores, "t_f1", slots, range(N_SCORED))
     if detailed:
-        _put_details(scores, intents, slots, joint, n)
+        _put_details(scores, state.counts["intents"], INTENTS, "u_")
+        _put_details(scores, slots, SLOTS, "t_")
+        scores.mean("u_f1_macro", [f"u_f1_{label}" for label in INTENTS])
+        _put_micro_f1(scores, "t_f1_with_sepa", slots, [*range(N_SCORED), SLOTS.index("SEPA")])
+        right, n_tokens = np.trace(slots, axis1=-2, axis2=-1), slots.sum(axis=(-2, -1))
+        scores.proportion("slot_accuracy", right, n_tokens, "there is no token", undefined=float("nan"))
+        for key, (intent_right, slots_right) in {"intent_only": (0, 1), "slots_only": (1, 0), "both": (0, 0)}.items():
+            scores.proportion(f"jsa_errors_{key}", joint[..., intent_right, slots_right], n, "there is no utterance")
+        scores.note("n_utterances", n)
+        scores.note("n_tokens", n_tokens)
     if "invalid" in state.counts:
         put_invalid(scores, state.counts["invalid"])
     return scores
 
 
-def _put_details(scores: Scores, intents: np.ndarray, slots: np.ndarray, joint: np.ndarray, n: Any) -> None:
-    for prefix, confusion, labels in (("u_", intents, INTENTS), ("t_", slots, SLOTS)):
-        for i in range(len(labels)):
-            put_class_scores(scores, confusion, labels, i, prefix=prefix, only=["precision", "recall", "support"])
+def score_intents(state: State, *, zero_division: float, detailed: bool) -> Scores:
+    """The paper's scores of intents alone (section 5): UCA and U-F1, and the mean of the latter.
+
+    Args:
+        state: counts["intents"] as `count_intents` makes it, with any leading axes.
+        zero_division: 0.0, 1.0 or nan; a nan intent is left out of u_f1_macro.
+        detailed: adds precision, recall and support of every intent.
+    """
+    intents = state.counts["intents"]
+    scores = Scores(zero_division)
+    _put_intents(scores, intents)
     scores.mean("u_f1_macro", [f"u_f1_{label}" for label in INTENTS])
-    _put_micro_f1(scores, "t_f1_with_sepa", slots, [*range(N_SCORED), SLOTS.index("SEPA")])
-    right, n_tokens = np.trace(slots, axis1=-2, axis2=-1), slots.sum(axis=(-2, -1))
-    scores.proportion("slot_accuracy", right, n_tokens, "there is no token", undefined=float("nan"))
-    for key, (intent_right, slots_right) in {"intent_only": (0, 1), "slots_only": (1, 0), "both": (0, 0)}.items():
-        scores.proportion(f"jsa_errors_{key}", joint[..., intent_right, slots_right], n, "there is no utterance")
-    scores.note("n_utterances", n)
-    scores.note("n_tokens", n_tokens)
+    if detailed:
+        _put_details(scores, intents, INTENTS, "u_")
+        scores.note("n_utterances", intents.sum(axis=(-2, -1)))
+    if "invalid" in state.counts:
+        put_invalid(scores, state.counts["invalid"])
+    return scores
+
+
+def _put_intents(scores: Scores, intents: np.ndarray) -> None:
+    """UCA and U-F1."""
+    right, n = np.trace(intents, axis1=-2, axis2=-1), intents.sum(axis=(-2, -1))
+    scores.proportion("uca", right, n, "there is no utterance")
+    for i in range(len(INTENTS)):
+        put_class_scores(scores, intents, INTENTS, i, prefix="u_", only=["f1"])
+
+
+def _put_details(scores: Scores, confusion: np.ndarray, labels: tuple[str, ...], prefix: str) -> None:
+    for i in range(len(labels)):
+        put_class_scores(scores, confusion, labels, i, prefix=prefix, only=["precision", "recall", "support"])
 
 
 def _put_micro_f1(scores: Scores, key: str, slots: np.ndarray, classes: Any) -> None:
@@ -228,45 +297,79 @@ def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
     return {"predictions": predicted, "references": {"intent": intent_labels, "slots": slot_labels}}
 
 
-_FIELDS = (Input("intent", LABEL, labels=INTENTS), Input("slots", SEQUENCE, labels=SLOTS))
+def intents_from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
+    """The Trainer's arrays as inputs of `encode_intents`.
 
-#: The metric, by configuration.
-DEFINITIONS = {
-    "default": Definition(
-        name="conda_joint",
-        headlines=("jsa",),
-        inputs=(
-            Input(
-                "predictions",
-                RECORD,
-                'n utterances, each {"intent": "E", "slots": ["T", "O"]}; or columns, {"intent": [...], "slots": '
-                "[[...], ...]}. Names or ids: intents E, I, A, O; slots T, S, C, D, P, O, SEPA. "
-                "Slots may be a 2-D array.",
-                fields=_FIELDS,
-            ),
-            Input(
-                "references",
-                RECORD,
-                "The gold annotation, likewise, with as many slots. Positions with reference slot -100 are left out.",
-                fields=_FIELDS,
-                gold=True,
-                also=("label", "labels"),
-            ),
-            Input(
-                "cluster",
-                GROUP,
-                "The conversation of each utterance, as whole numbers or texts: confidence intervals then resample "
-                "conversations, since the utterances of one aren't independent.",
-                required=False,
-                gold=True,
-            ),
+    Args:
+        predictions: logits of shape (n, 4), or ids of shape (n,).
+        label_ids: ids of shape (n,).
+    """
+    expected = "from the model logits of shape (n, 4), or ids of shape (n,); labels of shape (n,)"
+    (outputs,) = model_outputs(predictions, expected)
+    (references,) = label_arrays(label_ids, expected)
+    return {"predictions": ids_from("predictions", outputs, INTENTS, expected), "references": references}
+
+
+_FIELDS = (Input("intent", LABEL, labels=INTENTS), Input("slots", SEQUENCE, labels=SLOTS))
+_CLUSTER = Input(
+    "cluster",
+    GROUP,
+    "The conversation of each utterance, as whole numbers or texts: confidence intervals then resample conversations, "
+    "since the utterances of one aren't independent.",
+    required=False,
+    gold=True,
+)
+JOINT = Definition(
+    name="conda_joint",
+    headlines=("jsa",),
+    inputs=(
+        Input(
+            "predictions",
+            RECORD,
+            'n utterances, each {"intent": "E", "slots": ["T", "O"]}; or columns, {"intent": [...], "slots": '
+            "[[...], ...]}. Names or ids: intents E, I, A, O; slots T, S, C, D, P, O, SEPA. Slots may be a 2-D array.",
+            fields=_FIELDS,
         ),
-        options=(INVALID, ZERO_DIVISION, DETAILED),
-        encode=encode,
-        count=count,
-        score=score,
-        from_trainer=from_trainer,
-        example=dict.fromkeys(("predictions", "references"), {"intent": [0], "slots": [[0]]}),
-        confusions=confusions,
-    )
-}
+        Input(
+            "references",
+            RECORD,
+            "The gold annotation, likewise, with as many slots. Positions with reference slot -100 are left out.",
+            fields=_FIELDS,
+            gold=True,
+            also=("label", "labels"),
+        ),
+        _CLUSTER,
+    ),
+    options=(INVALID, ZERO_DIVISION, DETAILED),
+    encode=encode,
+    count=count,
+    score=score,
+    from_trainer=from_trainer,
+    example=dict.fromkeys(("predictions", "references"), {"intent": [0], "slots": [[0]]}),
+    confusions=confusions,
+)
+#: Intents alone, which is what many train.
+INTENT = replace(
+    JOINT,
+    config="intent",
+    headlines=("uca",),
+    inputs=(
+        Input("predictions", LABEL, "n intents: E, I, A, O or their ids 0 to 3.", INTENTS, also=("pred_intent",)),
+        Input(
+            "references",
+            LABEL,
+            "The gold intents, likewise.",
+            INTENTS,
+            gold=True,
+            also=("label", "labels", "intent", "intentClass"),
+        ),
+        _CLUSTER,
+    ),
+    encode=encode_intents,
+    count=count_intents,
+    score=score_intents,
+    from_trainer=intents_from_trainer,
+    example={"predictions": [0], "references": [0]},
+)
+#: The metric, by configuration.
+DEFINITIONS = {each.config: each for each in (JOINT, INTENT)}
