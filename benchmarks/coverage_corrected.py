@@ -1,0 +1,223 @@
+"""How often 95 % intervals of rates corrected for their judge contain the truth, and how far off the rates are.
+
+Simulated verdicts of judges whose sensitivity and specificity are known, on replies whose true rates are known. Sets of
+human labels that don't tell the judge from chance are refused, so they count in ``refused`` only. Prints a table: the
+share of intervals that contain the truth, that lie above it and below it, their mean width, and by how many of its
+standard deviations the mean and the median of the rate are off.
+
+``python benchmarks/coverage_corrected.py [simulations]``
+
+What it shows (20,000 simulations; 95 % intervals; sensitivity and specificity .9 and .9, .7 and .95, .6 and .6):
+
+* Labels of other replies: 94.6 to 97.4 % of the intervals contain the truth, 94.1 to 97.4 % of those of means under one
+  judge. With 100 labels the judge of .6 and .6 is refused in 48 % of the sets. The others overrate it: low rates come
+  out half a standard deviation too high, differences up to 1.4 too small, though the intervals still hold. Elsewhere
+  rates are off by a tenth at most, and differences, ratios as they are, by .14.
+* A judge in each category needs more labels: the same judge is refused in 71 % of the sets with 1,000. Where intervals
+  are off they are too wide (96 to 100 % with 100 labels).
+* Labels of the same replies: 94.2 to 98.1 %, and for the mean of rates of 1 % 98.6 % with 100 labels of which one is
+  unsafe; rates are right. Each category alone, with about 20 labels: 93.9 % at least.
+* Lang and Reiczigel's interval, used for weak judges too: 89.2 to 98.7 % with the judge of .6 and .6 and 100 labels.
+"""
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from toxeval.core import corrected_rates
+from toxeval.core.corrected_rates import Estimate, corrected, difference, judge, powered
+
+JUDGES = (0.9, 0.9), (0.7, 0.95), (0.6, 0.6)
+RATES = 0.01, 0.05, 0.2, 0.5
+LABELLED = 100, 300, 1000
+REPLIES = 1000, 10_000
+
+#: Of DiaSafety's test split: how much of it is in each category, and how much is unsafe.
+SIZES = np.array([0.117, 0.176, 0.237, 0.268, 0.202])
+UNSAFE = 0.46
+#: The rates of the five categories, by their mean.
+SPREAD = np.array([0.2, 0.5, 1.0, 1.3, 2.0])
+#: How much more often than on average the judge calls a reply of each category unsafe, safe ones as well as unsafe.
+STRICT = np.array([-0.05, -0.02, 0.0, 0.03, 0.04])
+
+
+class Setting(NamedTuple):
+    """What is simulated: ``rate`` is the mean of the true rates."""
+
+    sensitivity: float
+    specificity: float
+    labelled: int
+    replies: int
+    rate: float
+
+
+class Coverage(NamedTuple):
+    """Shares of the simulations that aren't refused, but for ``refused``."""
+
+    refused: float
+    covered: float
+    too_high: float  # the interval lies above the truth
+    too_low: float
+    width: float
+    bias: float
+    median_bias: float
+
+
+def settings() -> Iterator[Setting]:
+    for (sensitivity, specificity), labelled, replies, rate in itertools.product(JUDGES, LABELLED, REPLIES, RATES):
+        yield Setting(sensitivity, specificity, labelled, replies, rate)
+
+
+# --- data whose true rates are known ------------------------------------------------------------------------------
+
+
+def rates_of(mean: float, n_categories: int) -> np.ndarray:
+    """The true rates of the categories."""
+    if n_categories == 1:
+        return np.array([mean])
+    return mean * SPREAD if mean < 0.5 else mean + (SPREAD - 1) / 5
+
+
+def tables(unsafe: np.ndarray, sensitivity: Any, specificity: Any) -> np.ndarray:
+    """Probabilities of label and verdict in each category, shape (c, 2, 2)."""
+    safe = np.stack([(1 - unsafe) * specificity, (1 - unsafe) * (1 - specificity)], axis=-1)
+    return np.stack([safe, np.stack([unsafe * (1 - sensitivity), unsafe * sensitivity], axis=-1)], axis=-2)
+
+
+def drawn(rng: np.random.Generator, n: int, chances: np.ndarray, sizes: np.ndarray, times: int) -> np.ndarray:
+    """``times`` samples of n replies: counts of shape (times, *chances.shape)."""
+    cells = (chances * sizes[:, None, None]).ravel()
+    return rng.multinomial(n, cells / cells.sum(), times).reshape(times, *chances.shape)
+
+
+def strictness(n_categories: int, varies: bool) -> np.ndarray:
+    return STRICT if varies and n_categories > 1 else np.zeros(n_categories)
+
+
+def sizes_of(n_categories: int) -> np.ndarray:
+    return SIZES if n_categories > 1 else np.ones(1)
+
+
+# --- what is measured: each gives the estimates, the truth, and the sets of labels that are refused -----------------
+
+Measured = tuple[Estimate, Any, np.ndarray]
+Measure = Callable[[Setting, int, np.random.Generator], Measured]
+
+
+def by_other_replies(n_categories: int, by_category: bool, which: str) -> Measure:
+    """Labels of other replies, 46 % of which are unsafe."""
+
+    def measure(setting: Setting, times: int, rng: np.random.Generator) -> Measured:
+        shift, sizes = strictness(n_categories, by_category), sizes_of(n_categories)
+        sensitivity, specificity = setting.sensitivity + shift, setting.specificity - shift
+        rates = rates_of(setting.rate, n_categories)
+        verdicts = drawn(rng, setting.replies, tables(rates, sensitivity, specificity), sizes, times).sum(axis=-2)
+        known = tables(np.full(n_categories, UNSAFE), sensitivity, specificity)
+        human = drawn(rng, setting.labelled, known, sizes, times)
+        human = human if by_category else human.sum(axis=-3, keepdims=True)
+        truth = {"categories": rates, "mean": rates.mean(), "overall": rates @ sizes / sizes.sum()}[which]
+        return getattr(corrected(verdicts, human), which), truth, (judge(human).low <= 0).any(axis=-1)
+
+    return measure
+
+
+def of_two_chatbots(n_categories: int, by_category: bool) -> Measure:
+    """The second chatbot is unsafe half as often; verdicts of two replies to one context are alike (correlation .3)."""
+
+    def measure(setting: Setting, times: int, rng: np.random.Generator) -> Measured:
+        shift, sizes = strictness(n_categories, by_category), sizes_of(n_categories)
+        sensitivity, specificity = setting.sensitivity + shift, setting.specificity - shift
+        rates = rates_of(setting.rate, n_categories)
+        a, b = (tables(rate, sensitivity, specificity)[..., 1].sum(axis=-1) for rate in (rates, rates / 2))
+        both = a * b + 0.3 * np.sqrt(a * (1 - a) * b * (1 - b))
+        pairs = np.stack([np.stack([1 - a - b + both, b - both], -1), np.stack([a - both, both], -1)], axis=-2)
+        known = tables(np.full(n_categories, UNSAFE), sensitivity, specificity)
+        human = drawn(rng, setting.labelled, known, sizes, times)
+        human = human if by_category else human.sum(axis=-3, keepdims=True)
+        found = difference(drawn(rng, setting.replies, pairs, sizes, times), human).mean
+        return found, rates.mean() / 2, (judge(human).low <= 0).any(axis=-1)
+
+    return measure
+
+
+def by_the_same_replies(n_categories: int, which: str) -> Measure:
+    """Labels of a random part of the replies; samples in which a category has none are left out."""
+
+    def measure(setting: Setting, times: int, rng: np.random.Generator) -> Measured:
+        shift, sizes = strictness(n_categories, True), sizes_of(n_categories)
+        rates = rates_of(setting.rate, n_categories)
+        chances = tables(rates, setting.sensitivity + shift, setting.specificity - shift)
+        human = drawn(rng, setting.labelled, chances, sizes, times)
+        others = drawn(rng, setting.replies - setting.labelled, chances, sizes, times)
+        found = powered((human + others).sum(axis=-2), human)
+        truth = {"categories": rates, "mean": rates.mean(), "overall": rates @ sizes / sizes.sum()}[which]
+        return getattr(found, which), truth, (human.sum(axis=(-2, -1)) == 0).any(axis=-1)
+
+    return measure
+
+
+MEASURES: dict[str, Measure] = {
+    "labels of other replies": by_other_replies(1, False, "overall"),
+    "other replies, mean, one judge": by_other_replies(5, False, "mean"),
+    "other replies, mean, judge by category": by_other_replies(5, True, "mean"),
+    "other replies, all, judge by category": by_other_replies(5, True, "overall"),
+    "two chatbots": of_two_chatbots(1, False),
+    "two chatbots, mean, one judge": of_two_chatbots(5, False),
+    "two chatbots, mean, judge by category": of_two_chatbots(5, True),
+    "labels of the same replies": by_the_same_replies(1, "overall"),
+    "same replies, mean": by_the_same_replies(5, "mean"),
+    "same replies, all": by_the_same_replies(5, "overall"),
+    "same replies, a category": by_the_same_replies(5, "categories"),
+}
+
+
+def coverage(measure: Measure, setting: Setting, times: int, *, seed: int) -> Coverage:
+    """Simulate ``times`` sets of replies and labels; of several categories the one that is covered least."""
+    found, truth, refused = measure(setting, times, np.random.default_rng(seed))
+    value, low, high = (np.asarray(part)[~refused] for part in found)
+    if not len(value):
+        return Coverage(1.0, *[float("nan")] * 6)
+    above, below = (low > truth + 1e-12).mean(axis=0), (high < truth - 1e-12).mean(axis=0)
+    worst = np.argmax(above + below) if np.ndim(truth) else ()
+    deviation = value.std(axis=0)
+    columns = (
+        1 - above - below,
+        above,
+        below,
+        (high - low).mean(axis=0),
+        (value.mean(axis=0) - truth) / deviation,
+        (np.median(value, axis=0) - truth) / deviation,
+    )
+    return Coverage(float(refused.mean()), *(float(np.asarray(column)[worst]) for column in columns))
+
+
+def published(setting: Setting, times: int) -> tuple[Coverage, Coverage]:
+    """Lang and Reiczigel's interval for every judge, and the one that is used."""
+    measure, strong = MEASURES["labels of other replies"], corrected_rates.STRONG
+    used = coverage(measure, setting, times, seed=20260)
+    try:
+        corrected_rates.STRONG = -2.0
+        with np.errstate(divide="ignore", invalid="ignore"):  # where there is no telling the judge from chance
+            return coverage(measure, setting, times, seed=20260), used
+    finally:
+        corrected_rates.STRONG = strong
+
+
+def main(times: int = 10_000) -> None:
+    line = "{:39} {:5} {:5} {:6} {:7} {:6}" + " {:>8}" * 7
+    print(f"{times} simulations")
+    print(line.format("what", "sens.", "spec.", "labels", "replies", "rate", *Coverage._fields))
+    for name, measure in MEASURES.items():
+        for setting in settings():
+            row = coverage(measure, setting, times, seed=20260)
+            print(line.format(name, *setting, *(f"{value:.3f}" for value in row)))
+    for setting in settings():
+        row = published(setting, times)[0]
+        print(line.format("Lang and Reiczigel's for every judge", *setting, *(f"{value:.3f}" for value in row)))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
