@@ -21,7 +21,7 @@ CITATION = """\
 @inproceedings{weld-etal-2021-conda,
     title = "{CONDA}: a {CON}textual Dual-Annotated dataset for in-game toxicity understanding and detection",
     author = "Weld, Henry and Huang, Guanghao and Lee, Jean and Zhang, Tongshu and Wang, Kunze and
-              Guo, Xinghong and Long, Siqu and Poon, Josiah and Han, Caren",
+              Guo, Xinghong and Long, Siqu and Poon, Josiah and Han, Soyeon Caren",
     booktitle = "Findings of the Association for Computational Linguistics: ACL-IJCNLP 2021",
     year = "2021",
 }"""

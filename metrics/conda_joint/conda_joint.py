@@ -25,7 +25,7 @@ _CITATION = """
 
 _RETURNS = """
 Returns:
-    dict of floats: jsa (what the leaderboard ranks by), uca, u_f1_<intent>, t_f1_<slot> and t_f1, all in [0, 1],
+    dict of floats: jsa (what the authors rank by), uca, u_f1_<intent>, t_f1_<slot> and t_f1, all in [0, 1],
     higher is better; with ``detailed`` more of them, and counts as ints.
 
 Examples:

@@ -38,7 +38,7 @@ LEFT_OUT = len(SLOTS) + 1
 #: Up to this width a padded array is looked through column by column; beyond, a running sum is as fast.
 MAX_COLUMNS = 32
 
-_WITHHELD = "CONDA's test split is published without annotation; it is scored on the CodaLab competition of its authors"
+_WITHHELD = "CONDA's test split is published without annotation; its CodaLab competition takes no more submissions"
 
 
 def encode(predictions: Any, references: Any, cluster: Any = None, *, invalid: str) -> dict[str, np.ndarray]:

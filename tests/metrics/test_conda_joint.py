@@ -212,7 +212,7 @@ REFUSED = {
         [utterance("O")],
         [utterance(-1)],
         'conda_joint: references[0]["intent"]: unknown intent -1; allowed: E, I, A, O (ids 0 to 3) '
-        "(CONDA's test split is published without annotation; it is scored on the CodaLab competition of its authors)",
+        "(CONDA's test split is published without annotation; its CodaLab competition takes no more submissions)",
     ),
 }
 
