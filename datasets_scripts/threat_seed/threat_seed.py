@@ -28,7 +28,7 @@ CITATION = """\
 
 @dataclass
 class ThreatSeedConfig(datasets.BuilderConfig):
-    """Which rows make the Seed. The paper's 30 repetitions are the seeds 20200303 to 20200332."""
+    """Which rows make the Seed. The authors' 30 seeds, 20200303 to 20200332, stand in a comment of their script."""
 
     seed: int = 20200303
     percentage: int = 5
