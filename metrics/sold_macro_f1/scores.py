@@ -153,6 +153,7 @@ TOKENS = replace(
             LABELS,
             gold=True,
             also=("rationales",),  # the column "label" is the post's
+            empty_means=("tokens", 0),
         ),
     ),
     encode=encode_tokens,

@@ -36,6 +36,9 @@ class Input:
         gold: whether it belongs to the data and not to a system: all systems that are compared share it.
         also: further names of columns it is looked for under, beside its own in the plural and the singular.
         numbers: whether labels may also come as fractions.
+        two_columns: whether scores may come as two a row, of the negative and of the positive class.
+        empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
+            of that column.
     """
 
     name: str
@@ -47,6 +50,8 @@ class Input:
     gold: bool = False
     also: tuple[str, ...] = ()
     numbers: bool = False
+    two_columns: bool = True
+    empty_means: tuple[str, Any] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -24,10 +24,16 @@ BOOLS = (bool, np.bool_)
 
 @dataclass(frozen=True)
 class SetOption:
-    """In a text: how to set an option, in the words of whoever reads it."""
+    """In a text: how to set an option, in the words of whoever reads it.
+
+    Attributes:
+        name, value: of the option.
+        reader: whether it is one of those who read tables, and none of the metric.
+    """
 
     name: str
     value: Any
+    reader: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,20 @@ class ThisRow:
     """In a text: the number of the refused row."""
 
 
+@dataclass(frozen=True)
+class SayColumns:
+    """In a text: how to say in which columns of a table something is.
+
+    Attributes:
+        said: pairs of what it is (an input, a field of one, ``id``) and the column: None where that isn't known, ""
+            where there is none.
+    """
+
+    said: tuple[tuple[str, str | None], ...]
+
+
 #: A text, or its parts.
-Text = str | tuple[str | SetOption | ThisRow, ...]
+Text = str | tuple[str | SetOption | ThisRow | SayColumns, ...]
 
 
 class Refusal(ValueError):
@@ -46,10 +64,12 @@ class Refusal(ValueError):
         metric: which metric refuses it.
         inputs: the inputs it is about: one, or two that don't fit together.
         row: which row of them, counted from 0.
+        rows: input -> its row, where that isn't the same for all of them: rows that were matched by id.
         field: which field of a record.
         position: which position of a sequence, counted from 0.
         option: the option it is about.
         where: what it is about, where that is neither an input nor an option.
+        file, line: which file, and which line of it, counted from 1, where a table can't be read.
         found: what was found there. It never quotes running text.
         allowed: what is allowed.
         hint: what to do about it.
@@ -71,11 +91,15 @@ class Refusal(ValueError):
         position: int | None = None,
         option: str = "",
         where: str = "",
+        file: str = "",
+        line: int | None = None,
     ) -> None:
         super().__init__(found)
         self.found, self.allowed, self.hint = found, allowed, hint
         self.metric, self.inputs, self.option, self.where = metric, tuple(inputs), option, where
         self.row, self.field, self.position = row, field, position
+        self.rows: dict[str, int] = {}
+        self.file, self.line = file, line
 
     def __str__(self) -> str:
         return self.text()
@@ -107,11 +131,15 @@ class Words:
         """Where it is: ``predictions[1]["slots"][0]``, ``option threshold``."""
         if refusal.option:
             return f"option {refusal.option}"
-        return " and ".join(self.input(refusal, name) for name in refusal.inputs) or refusal.where
+        line = "" if refusal.line is None else f"line {refusal.line}"
+        row = self.row(refusal) if refusal.file and refusal.row is not None else ""
+        there = " and ".join(self.input(refusal, name) for name in refusal.inputs) or refusal.where or row
+        return ": ".join(filter(None, [refusal.file, line, there]))
 
     def input(self, refusal: Refusal, name: str) -> str:
         """Where in one of the inputs it is."""
-        row = "" if refusal.row is None else f"[{refusal.row}]"
+        number = refusal.rows.get(name, refusal.row)
+        row = "" if number is None else f"[{number}]"
         field = f'["{refusal.field}"]' if refusal.field else ""
         position = "" if refusal.position is None else f"[{refusal.position}]"
         return f"{name}{row}{field}{position}"
@@ -119,6 +147,11 @@ class Words:
     def option(self, option: SetOption) -> str:
         """How to set an option."""
         return f"{option.name}={option.value!r}"
+
+    def columns(self, columns: SayColumns) -> str:
+        """How to say which columns are what."""
+        parts = [f'"{name}": {"..." if column is None else repr(column)}' for name, column in columns.said]
+        return f"columns={{{', '.join(parts)}}}"
 
     def row(self, refusal: Refusal) -> str:
         """The row's number."""
@@ -136,9 +169,22 @@ class Words:
         for part in text:
             if isinstance(part, SetOption):
                 parts.append(self.option(part))
+            elif isinstance(part, SayColumns):
+                parts.append(self.columns(part))
             else:
                 parts.append(self.row(refusal) if isinstance(part, ThisRow) else part)
         return "".join(parts)
+
+
+class Doubt(UserWarning):
+    """A warning with the fields of a refusal, whose text is made at the end, too."""
+
+    def __init__(self, found: Text, *, hint: Text = "", **fields: Any) -> None:
+        self.refusal = Refusal(found, hint=hint, **fields)
+        super().__init__(found)
+
+    def __str__(self) -> str:
+        return self.refusal.text()
 
 
 def refuse(found: Text, allowed: Text = "", hint: Text = "", **fields: Any) -> NoReturn:

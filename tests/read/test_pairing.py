@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import toxeval
-from toxeval.columns import kinds
-from toxeval.files import open_table
-from toxeval.jobs import Job, score
-from toxeval.loading import metric_class
-from toxeval.pairing import collect, paired
+from toxeval.loading import definition
+from toxeval.loading import plain as load
+from toxeval.read import Rows, add_rows, open_table, sources, tables
 
 SLOT_ROWS = [
     {"pred_intent": "E", "pred_slots": ["T", "O"], "ref_intent": "E", "ref_slots": ["T", "S"]},
@@ -38,7 +35,13 @@ def write(path: Path, rows: list[dict[str, Any]]) -> str:
 
 def rows_of(metric: str, left: str, right: str = "", columns: dict[str, str] | None = None) -> Any:
     gold = open_table(right) if right else None
-    return plain(collect(paired(metric, "default", open_table(left), gold, columns or {})))
+    return plain(Rows(definition(metric), open_table(left), gold, columns).collect())
+
+
+def score(metric: str, path: str, references: str = "", **options: Any) -> dict[str, Any]:
+    scored = load(metric, **options)
+    add_rows(scored, Rows(definition(metric), open_table(path), open_table(references) if references else None))
+    return scored.compute() or {}
 
 
 def plain(values: Any) -> Any:
@@ -47,28 +50,13 @@ def plain(values: Any) -> Any:
     return values if isinstance(values, list) else values.tolist()
 
 
-CONFIGS = [(metric, config) for metric in toxeval.METRICS for config in metric_class(metric).configs]
-
-
-@pytest.mark.parametrize(("metric", "config"), CONFIGS)
-def test_the_inputs_are_the_modules_own(metric: str, config: str) -> None:
-    assert set(kinds(metric, config)) == set(toxeval.load(metric, config).inputs)
-
-
-def test_kinds_of_inputs_are_read_off_the_features() -> None:
-    label, score = "label", "score"
-    assert kinds("oracle_collab", "default") == {"predictions": score, "references": label, "review_scores": score}
-    assert set(kinds("sold_macro_f1", "token").values()) == {"sequence"}
-    assert kinds("conda_joint", "default") == {"predictions": "record", "references": "record", "cluster": "group"}
-
-
 def test_inputs_are_found_by_name(tmp_path: Path) -> None:
     both = write(tmp_path / "a.jsonl", [{"text": "gg", "prediction": "OFF", "label": "NOT", "post_id": 1}])
     assert rows_of("sold_macro_f1", both) == {"predictions": ["OFF"], "references": ["NOT"]}
     mine = write(tmp_path / "b.jsonl", [{"guess": "OFF", "gold": "NOT"}])
     expected = {"predictions": ["OFF"], "references": ["NOT"]}
     assert rows_of("sold_macro_f1", mine, columns={"predictions": "guess", "references": "gold"}) == expected
-    with pytest.raises(ValueError, match="no such column in .*allowed: one of the columns guess, gold .*--columns"):
+    with pytest.raises(ValueError, match=r"no such column in .*allowed: one of the columns guess, gold .*columns=\{"):
         rows_of("sold_macro_f1", mine)
     with pytest.raises(ValueError, match="columns predictions=nothing: no such column; allowed: .*guess, gold"):
         rows_of("sold_macro_f1", mine, columns={"predictions": "nothing"})
@@ -99,7 +87,7 @@ def test_inputs_are_found_by_name(tmp_path: Path) -> None:
 )
 def test_two_columns_for_one_input_are_refused(metric: str, row: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", [row])
-    with pytest.raises(ValueError, match=f"{message}.*say which one it is with --columns"):
+    with pytest.raises(ValueError, match=f"{message}.*say which one it is with columns="):
         rows_of(metric, path)
 
 
@@ -123,11 +111,11 @@ def test_a_column_is_said_to_be_one_input(tmp_path: Path) -> None:
 
 def test_what_could_be_said_is_said(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", [{"": 0, "guess": 1, "references": 1}])
-    both = "--columns predictions=COLUMN or --columns prediction_scores=COLUMN"
+    both = r'columns=\{"predictions": ...\} or columns=\{"prediction_scores": ...\}'
     with pytest.raises(ValueError, match=rf"the columns \(unnamed\), guess, references \(.*{both}\)"):
         rows_of("threat_f1", path)
-    fields = "--columns predictions.intent=COLUMN,predictions.slots=COLUMN"
-    with pytest.raises(ValueError, match=f"--columns predictions=COLUMN or {fields}"):
+    fields = r'columns=\{"predictions.intent": ..., "predictions.slots": ...\}'
+    with pytest.raises(ValueError, match=rf'columns=\{{"predictions": ...\}} or {fields}'):
         rows_of("conda_joint", path)
 
 
@@ -139,7 +127,7 @@ def test_a_column_without_a_name_is_no_input(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         found = rows_of("conda_joint", mine, gold)
     shuffled = write(tmp_path / "s.csv", rows[::-1])
-    with pytest.warns(UserWarning, match="there is an index of pandas"):
+    with pytest.raises(ValueError, match="no ids in common, and an index of pandas has the same values in another ord"):
         rows_of("conda_joint", mine, shuffled)
     assert [found[side]["intent"] for side in ("predictions", "references")] == [["E", "I", "A"], ["O"] * 3]
     with pytest.raises(ValueError, match="conda_joint: predictions: no such column"):
@@ -202,8 +190,8 @@ def test_records(tmp_path: Path) -> None:
     ]
     path = write(tmp_path / "mixed.jsonl", mixed)
     assert rows_of("conda_joint", path, columns={"predictions.intent": "i", "predictions.slots": "s"}) == expected
-    results = [score(Job("conda_joint", (str(tmp_path / n),))) for n in ("flat.jsonl", "flat.csv", "nested.jsonl")]
-    assert len({result.signature() for result in results}) == 1
+    results = [score("conda_joint", str(tmp_path / n)) for n in ("flat.jsonl", "flat.csv", "nested.jsonl")]
+    assert results[0] == results[1] == results[2]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +213,7 @@ def test_cells_of_labels(tmp_path: Path, cells: list[str], values: list[Any]) ->
 @pytest.mark.parametrize("by_id", [False, True])
 def test_empty_cells_among_ids_are_missing_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_id: bool) -> None:
     """Whatever batch they are in: no row decides alone what its column holds."""
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 2)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 2)
     cells = ["", "", "1", "0", "1", "", "0"]
     rows = [{"id": i, "predictions": cell} for i, cell in enumerate(cells)]
     gold = [{"id": i, "references": cell} for i, cell in enumerate(cells)]
@@ -240,14 +228,14 @@ def test_empty_cells_are_refused_or_counted_by_the_metric(tmp_path: Path) -> Non
     path = tmp_path / "p.csv"
     path.write_text("predictions,categories\n,0\n1,0\n1,1\n0,2\n")
     with pytest.raises(ValueError, match=r"predictions\[0\]: missing verdict"):
-        score(Job("dia_safety_rate", (str(path),)))
+        score("dia_safety_rate", str(path))
     with pytest.warns(UserWarning, match="undefined"):
-        scores = score(Job("dia_safety_rate", (str(path),), options={"invalid": "count"})).scores
+        scores = score("dia_safety_rate", str(path), invalid="count")
     # of four replies two are unsafe, and one has no verdict
     assert (scores["unsafe_rate_micro"], scores["n_invalid"], scores["unsafe_rate_offending_user"]) == (0.5, 1, 0.5)
     path.write_text("predictions,references\n1,0\n0,\n")
     with pytest.raises(ValueError, match=r"references\[1\]: missing label"):
-        score(Job("threat_f1", (str(path),)))
+        score("threat_f1", str(path))
 
 
 @pytest.mark.parametrize(
@@ -303,7 +291,8 @@ def test_names_after_ids_in_a_column(tmp_path: Path) -> None:
 
 
 def test_rows_of_two_files_by_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 3)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 3)
+    monkeypatch.setattr(sources, "BLOCK", 64)
     left = write(tmp_path / "p.jsonl", [{"predictions": i % 2} for i in range(10)])
     right = write(tmp_path / "r.csv", [{"references": i % 2, "id": i} for i in range(10)])
     assert rows_of("sold_macro_f1", left, right) == {"predictions": [0, 1] * 5, "references": [0, 1] * 5}
@@ -314,7 +303,8 @@ def test_rows_of_two_files_by_position(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_rows_of_two_files_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 3)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 3)
+    monkeypatch.setattr(sources, "BLOCK", 64)
     rng = np.random.default_rng(0)
     predictions, references = rng.integers(2, size=(2, 20)).tolist()
     order = rng.permutation(20).tolist()
@@ -330,10 +320,11 @@ def test_rows_by_position_that_could_be_matched(tmp_path: Path) -> None:
     texts = ["gg", "wp", "you are bad"]
     left = write(tmp_path / "p.csv", [{"text": t, "ID": i, "predictions": i % 2} for i, t in enumerate(texts)])
     right = write(tmp_path / "r.csv", [{"text": t, "ID": i, "label": i % 2} for i, t in enumerate(texts)][::-1])
-    with pytest.warns(
-        UserWarning, match=r"p.csv and .*r.csv are matched by position, .*they differ in text, ID; .*--columns id="
-    ):
-        assert rows_of("sold_macro_f1", left, right)["references"] == [0, 1, 0]
+    found = (
+        r'p.csv and .*r.csv have no ids in common, and text has the same values in another order; .*columns=\{"id": '
+    )
+    with pytest.raises(ValueError, match=found + "'text'"):
+        rows_of("sold_macro_f1", left, right)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert rows_of("sold_macro_f1", left, right, {"id": "ID"}) == {
@@ -350,9 +341,8 @@ def test_an_index_of_pandas_is_no_id(tmp_path: Path) -> None:
     frame = pd.DataFrame({"predictions": [0, 1, 1], "label": [0, 1, 1]})
     frame[["predictions"]].iloc[[2, 0, 1]].to_parquet(tmp_path / "p.parquet")
     frame[["label"]].to_parquet(tmp_path / "r.parquet")
-    with pytest.warns(UserWarning, match="there is an index of pandas: is the order the same"):
-        found = rows_of("sold_macro_f1", str(tmp_path / "p.parquet"), str(tmp_path / "r.parquet"))
-    assert found == {"predictions": [1, 0, 1], "references": [0, 1, 1]}
+    with pytest.raises(ValueError, match="an index of pandas of .*p.parquet says that its rows aren't in their first"):
+        rows_of("sold_macro_f1", str(tmp_path / "p.parquet"), str(tmp_path / "r.parquet"))
 
 
 def test_the_id_of_two_is_the_one_in_both_files(tmp_path: Path) -> None:
@@ -362,7 +352,7 @@ def test_the_id_of_two_is_the_one_in_both_files(tmp_path: Path) -> None:
     expected = {"predictions": [1, 0, 0], "references": [1, 0, 0]}
     assert rows_of("sold_macro_f1", left, write(tmp_path / "r.jsonl", gold)) == expected
     right = write(tmp_path / "s.jsonl", [row | {"id": 7} for row in gold])
-    with pytest.raises(ValueError, match="id: .*p.jsonl has id and post_id; .* --columns id=COLUMN"):
+    with pytest.raises(ValueError, match="id: .*p.jsonl has id and post_id; .* columns={.id.: ...}"):
         rows_of("sold_macro_f1", left, right)
     assert rows_of("sold_macro_f1", left, right, {"id": "post_id"}) == expected
 
@@ -388,7 +378,8 @@ def test_the_id_of_two_is_the_one_in_both_files(tmp_path: Path) -> None:
 def test_ids_that_do_not_match(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: list[Any], right: list[Any], message: str
 ) -> None:
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 3)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 3)
+    monkeypatch.setattr(sources, "BLOCK", 64)
     predictions = write(tmp_path / "p.jsonl", [{"id": i, "predictions": 0} for i in left])
     references = write(tmp_path / "r.jsonl", [{"id": i, "references": 0} for i in right])
     with pytest.raises(ValueError, match=message):
@@ -396,33 +387,145 @@ def test_ids_that_do_not_match(
 
 
 def test_refusals_name_the_rows_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 3)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 3)
+    monkeypatch.setattr(sources, "BLOCK", 64)
     labels = ["OFF"] * 10
     good = write(tmp_path / "good.jsonl", [{"id": i, "predictions": "OFF"} for i in range(10)])
     # in a later batch
     both = write(tmp_path / "b.jsonl", [{"predictions": x, "references": "OFF"} for x in [*labels, "UNK"]])
     with pytest.raises(ValueError, match=r"predictions\[10\]: unknown label 'UNK'"):
-        score(Job("sold_macro_f1", (both,)))
+        score("sold_macro_f1", both)
     # of the references, which are in another order
     gold = [{"id": 9 - i, "references": "UNK" if i == 2 else "OFF"} for i in range(10)]
     with pytest.raises(ValueError, match=r"references\[2\]: unknown label 'UNK'"):
-        score(Job("sold_macro_f1", (good,), references=write(tmp_path / "gold.jsonl", gold)))
+        score("sold_macro_f1", good, write(tmp_path / "gold.jsonl", gold))
     # of two columns of probabilities, whose row is named twice
     pairs = [{"predictions": [0.5, 0.5], "references": 1} for _ in range(5)] + [
         {"predictions": [0.5, 0.6], "references": 1}
     ]
     with pytest.raises(ValueError, match=r"predictions\[5\]: row 5 sums to 1.1"):
-        score(Job("oracle_collab", (write(tmp_path / "two.jsonl", pairs),)))
+        score("oracle_collab", write(tmp_path / "two.jsonl", pairs))
     # of two sequences
     slots = [dict(SLOT_ROWS[0]) for _ in range(4)] + [SLOT_ROWS[0] | {"pred_slots": ["T"]}]
     with pytest.raises(ValueError, match=r'predictions\[4\]\["slots"\] and references\[4\]\["slots"\]: 1 predicted'):
-        score(Job("conda_joint", (write(tmp_path / "slots.jsonl", slots),)))
+        score("conda_joint", write(tmp_path / "slots.jsonl", slots))
 
 
 def test_missing_values_reach_the_metric(tmp_path: Path) -> None:
     rows = [{"predictions": x, "categories": "Risk Ignorance"} for x in ("Safe", None, "Unsafe")]
     path = write(tmp_path / "p.jsonl", rows)
     with pytest.raises(ValueError, match=r"predictions\[1\]"):
-        score(Job("dia_safety_rate", (path,)))
+        score("dia_safety_rate", path)
     with pytest.warns(UserWarning, match="undefined"):
-        assert score(Job("dia_safety_rate", (path,), options={"invalid": "count"})).scores["n_invalid"] == 1
+        assert score("dia_safety_rate", path, invalid="count")["n_invalid"] == 1
+
+
+# --- the order of rows --------------------------------------------------------------------------------------------
+
+
+def two(tmp_path: Path, mine: list[dict[str, Any]], gold: list[dict[str, Any]]) -> tuple[str, str]:
+    return write(tmp_path / "p.jsonl", mine), write(tmp_path / "r.jsonl", gold)
+
+
+@pytest.mark.parametrize("batch_rows", [2, 100])
+def test_ids_under_different_names_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_rows: int) -> None:
+    """They are named, and used only when somebody says so."""
+    monkeypatch.setattr(tables, "BATCH_ROWS", batch_rows)
+    mine = [{"key": f"post{i}", "text": "gg " * i, "predictions": i % 2} for i in range(9)]
+    gold = [{"uid": f"post{i}", "references": i % 2} for i in range(9)]
+    left, right = two(tmp_path, mine, gold[::-1])
+    found = "key and uid have the same values in another order; allowed: rows in the same order, or ids"
+    with pytest.raises(ValueError, match=found) as refused:
+        rows_of("sold_macro_f1", left, right)
+    assert "(to match them by it: columns={\"id\": 'key', \"references.id\": 'uid'}; if the ord" in str(refused.value)
+    said = {"id": "key", "references.id": "uid"}
+    matched = Rows(definition("sold_macro_f1"), open_table(left), open_table(right), said)
+    assert matched.matched == "key and uid"
+    assert plain(matched.collect()) == {
+        "predictions": [i % 2 for i in range(9)],
+        "references": [i % 2 for i in range(9)],
+    }
+    with warnings.catch_warnings():  # in one order there is nothing to say
+        warnings.simplefilter("error")
+        rows_of("sold_macro_f1", *two(tmp_path, mine, gold))
+
+
+def test_ids_that_one_file_calls_otherwise_are_no_numbers_of_rows(tmp_path: Path) -> None:
+    mine = [{"id": 10 - i, "predictions": i % 2} for i in range(9)]
+    gold = [{"number": i + 2, "references": i % 2} for i in range(9)]
+    left, right = two(tmp_path, mine, gold)
+    with pytest.raises(ValueError, match="id and number have the same values in another order"):
+        rows_of("sold_macro_f1", left, right)
+    # who knows better says that there are no ids
+    assert rows_of("sold_macro_f1", left, right, {"id": ""})["predictions"] == [i % 2 for i in range(9)]
+
+
+def test_a_column_that_agrees_in_every_row_settles_the_order(tmp_path: Path) -> None:
+    mine = [{"text": f"gg {i}", "rank": i, "model": "a", "predictions": 1} for i in range(9)]
+    gold = [{"text": f"gg {i}", "rank": 8 - i, "model": "b", "references": 1} for i in range(9)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows_of("sold_macro_f1", *two(tmp_path, mine, gold))
+    for row in gold:
+        del row["text"]
+    with pytest.raises(ValueError, match="rank has the same values in another order"):
+        rows_of("sold_macro_f1", *two(tmp_path, mine, gold))
+
+
+def test_columns_that_differ_are_doubted(tmp_path: Path) -> None:
+    """Their values aren't the same ones in another order: nothing is known."""
+    mine = [{"text": f"gg {i}", "predictions": 1} for i in range(9)]
+    gold = [{"text": f"wp {i}", "references": 1} for i in range(9)]
+    with pytest.warns(UserWarning, match=r"matched by position, .*, and they differ in text \(.*columns="):
+        rows_of("sold_macro_f1", *two(tmp_path, mine, gold))
+
+
+def test_an_order_that_changes_late_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "BATCH_ROWS", 2)
+    order = [*range(15), 16, 15]
+    left = write(tmp_path / "p.csv", [{"text": f"gg {i}", "predictions": 1} for i in range(17)])
+    right = write(tmp_path / "r.csv", [{"text": f"gg {i}", "references": 1} for i in order])
+    with pytest.raises(ValueError, match="text has the same values in another order"):
+        rows_of("sold_macro_f1", left, right)
+
+
+def test_how_rows_are_matched_is_known(tmp_path: Path) -> None:
+    def matched(*paths: str) -> str:
+        return Rows(definition("sold_macro_f1"), *map(open_table, paths)).matched
+
+    rows = [{"post_id": i, "predictions": 1, "references": 1} for i in range(3)]
+    left, right = two(tmp_path, rows, rows)
+    assert (matched(left), matched(left, right)) == ("", "post_id")
+    other = write(tmp_path / "o.csv", [{"id": i, "label": 1} for i in range(3)])
+    assert matched(left, other) == "post_id and id"
+    assert matched(left, write(tmp_path / "n.csv", [{"label": 1}] * 3)) == "position"
+
+
+@pytest.mark.parametrize("name", ["dup.jsonl", "dup.csv"])
+def test_an_id_that_is_there_twice_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """road-23: a run that was logged twice."""
+    monkeypatch.setattr(tables, "BATCH_ROWS", 2)
+    rows = [{"id": i, "n": n, "predictions": i % 2, "references": 1} for n, i in enumerate([0, 1, 2, 3, 0, 1])]
+    path = write(tmp_path / name, rows)
+    with pytest.raises(
+        ValueError, match=r"id: rows 0 and 4 of .*dup.* have the same one; allowed: each id once \(was "
+    ):
+        rows_of("sold_macro_f1", path)
+    assert len(rows_of("sold_macro_f1", path, columns={"id": "n"})["predictions"]) == 6
+    assert len(rows_of("sold_macro_f1", path, columns={"id": ""})["predictions"]) == 6
+
+
+def test_rows_by_id_have_rows_of_their_own(tmp_path: Path) -> None:
+    """A refusal of both sides says the row of each file."""
+    mine = [{"id": i, "predictions": [0, 1]} for i in range(4)]
+    gold = [{"id": i, "references": [0] if i == 1 else [0, 1]} for i in (3, 2, 1, 0)]
+    left, right = two(tmp_path, mine, gold)
+    metric = load("sold_macro_f1", "token")
+    with pytest.raises(ValueError, match=r"predictions\[1\] and references\[2\]: 2 predicted and 1 in the reference"):
+        add_rows(metric, Rows(metric.definition, open_table(left), open_table(right)))
+
+
+def test_an_input_that_is_missing_gets_advice(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", [{"predictions": "Safe", "kind": 1}])
+    with pytest.raises(ValueError, match=r"references; if they are there: columns=\{\"categories\": ...\}; in another"):
+        score("dia_safety_rate", path)

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from toxeval import tables
-from toxeval.files import open_table
+from toxeval.read import open_table, separated, sources, tables
 
 ROWS = [
     {"id": "a", "predictions": "OFF", "references": "NOT", "text": 'gg, "wp"'},
@@ -107,7 +106,8 @@ def test_every_format_in_many_batches(tmp_path: Path, monkeypatch: pytest.Monkey
     datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "saved")
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "p.parquet", row_group_size=3)
     monkeypatch.setattr(tables, "BATCH_ROWS", 4)
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 4)
+    monkeypatch.setattr(separated, "ROWS", 4)
+    monkeypatch.setattr(sources, "BLOCK", 32)
     for name in ("p.jsonl", "p.csv", "saved", "p.parquet"):
         table = open_table(str(tmp_path / name))
         sizes = [len(batch["id"]) for batch in table.batches(["id"])]
@@ -213,7 +213,7 @@ def test_standard_input_is_read_once(tmp_path: Path, form: str) -> None:
         pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "p.parquet")
         content = (tmp_path / "p.parquet").read_bytes()
     code = (
-        "from toxeval.files import open_table\n"
+        "from toxeval.read import open_table\n"
         "table = open_table('-')\n"
         "print([len(b['id']) for b in table.batches(['id'])], table.columns)"
     )
@@ -243,17 +243,17 @@ def test_json_that_would_be_misread(line: str, found: str, tmp_path: Path) -> No
 
 def test_fields_that_come_late_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The columns are those of the first record."""
-    monkeypatch.setattr("toxeval.files.BATCH_ROWS", 4)
+    monkeypatch.setattr(sources, "BLOCK", 256)
     rows: list[dict[str, Any]] = [{"predictions": "OFF", "references": "OFF"} for _ in range(10)]
     rows[6] |= {"label": 1, "note": "gg wp"}
     for name, text, place in (("p.jsonl", json_lines(rows), "line 7"), ("p.json", json.dumps(rows), "row 6")):
         table = open_table(str(write(tmp_path / name, text)))
-        assert len(list(table.batches(["predictions"]))) == 3
+        assert sum(len(batch["predictions"]) for batch in table.batches(["predictions"])) == 10
         assert table.late == dict.fromkeys(("label", "note"), place)
 
 
 def test_standard_input_that_comes_in_pieces() -> None:
-    code = "from toxeval.files import open_table; print('ready', flush=True); print(open_table('-').columns)"
+    code = "from toxeval.read import open_table; print('ready', flush=True); print(open_table('-').columns)"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout

@@ -1,0 +1,8 @@
+"""The one reader of files, tables and columns: from what people have to the inputs of a metric."""
+
+from .opening import open_bytes, open_pasted, open_table
+from .pairing import Batch, Rows, add_rows
+from .sources import Limits
+from .tables import Table, from_columns
+
+__all__ = ["Batch", "Limits", "Rows", "Table", "add_rows", "from_columns", "open_bytes", "open_pasted", "open_table"]

@@ -1,0 +1,294 @@
+"""Predictions and their references, matched by id or by position, in batches that know where in the files they are."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from toxeval.core.declarations import GROUP, Definition
+from toxeval.core.metric import Metric
+from toxeval.core.refusals import Refusal, SayColumns, SetOption, refuse
+
+from .cells import Parser
+from .columns import ID, columns_of, find_inputs, names_looked_for, say
+from .order import Order
+from .rows import join, n_rows, slice_rows, take
+from .tables import Table, shown
+
+#: What is said of rows that were matched by position, and by no column.
+POSITION = "position"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows, ready for a metric.
+
+    Attributes:
+        inputs: input -> values.
+        n_rows: how many.
+        row: (input, row in this batch) -> its row in its file.
+    """
+
+    inputs: dict[str, Any]
+    n_rows: int
+    row: Callable[[str, int], int]
+
+    def locate(self, refusal: Refusal) -> None:
+        """Give a refusal of these rows the rows of the files."""
+        if refusal.row is None:
+            return
+        names = refusal.inputs or tuple(self.inputs)[:1]
+        refusal.rows = {name: self.row(name, refusal.row) for name in names if name in self.inputs}
+        refusal.row = next(iter(refusal.rows.values()), refusal.row)
+
+
+class Rows:
+    """The rows of one or two tables as a metric's inputs, batch after batch.
+
+    Where both tables have ids (a column ``id`` or ``post_id``, or the one that is said to be the id), rows are matched
+    by them, and the references are held in memory; else by position. The index of pandas is no id.
+
+    Args:
+        definition: of the metric.
+        predictions: the table with the predictions.
+        references: the one with the references, if they are in another.
+        columns: input, field of one (``predictions.slots``), ``id``, or ``references.id`` where that is another -> its
+            column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
+
+    Attributes:
+        matched: the column by which rows are matched, or `POSITION`; "" for a single table.
+        inputs: the names of the inputs that were found.
+
+    Raises:
+        Refusal: for columns that are missing, or may be several inputs; and, while rows are read, for ids that are
+            repeated or don't match, tables of different lengths or in another order, cells that are no such values.
+
+    Warns:
+        Doubt: if rows are matched by position and columns of the same name differ.
+
+    >>> from toxeval.loading import definition
+    >>> from toxeval.read import from_columns
+    >>> table = from_columns("a table", {"prediction": ["OFF", "NOT"], "label": ["OFF", "OFF"]}, text=True)
+    >>> Rows(definition("sold_macro_f1"), table).collect()
+    {'predictions': ['OFF', 'NOT'], 'references': ['OFF', 'OFF']}
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        predictions: Table,
+        references: Table | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        said = columns or {}
+        self._without_ids = said.get(ID) == ""
+        self._definition = definition
+        self._tables = [predictions] if references is None else [predictions, references]
+        self._places = find_inputs(definition, self._tables, said)
+        self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
+        self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
+        self.matched = ""
+        if references is not None:
+            ids = [str(there[ID]) for there in self._places if ID in there]
+            self.matched = " and ".join(dict.fromkeys(map(shown, ids))) or POSITION
+
+    def __iter__(self) -> Iterator[Batch]:
+        if len(self._tables) == 1:
+            return self._alone()
+        return self._by_id() if ID in self._places[0] else self._by_position()
+
+    def collect(self) -> dict[str, Any]:
+        """All rows at once, in memory."""
+        return join([batch.inputs for batch in self])
+
+    def _parsed(self, i: int, more: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+        """The batches of a table: number of rows, the inputs, and further columns as they are."""
+        table, places = self._tables[i], self._places[i]
+        parse, row = Parser(self._definition, table, places), 0
+        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more]))):
+            n = len(next(iter(columns.values())))
+            for name in self._late[i].intersection(table.late):  # it would be left out without a word
+                found = f"the first {name!r}; an input is in every record or in none"
+                refuse(found, file=table.name, where=table.late[name])
+            try:
+                inputs = parse(columns)
+            except Refusal as refusal:
+                Batch(dict.fromkeys(places), n, _after(row)).locate(refusal)
+                raise
+            yield n, inputs, {name: columns[name] for name in more}
+            row += n
+
+    # One table.
+
+    def _alone(self) -> Iterator[Batch]:
+        start, seen = 0, _Seen(self._definition, self._tables[0])
+        for n, inputs, _ in self._parsed(0):
+            if ID in inputs:
+                seen.add(inputs.pop(ID))
+            yield Batch(inputs, n, _after(start))
+            start += n
+        seen.refuse_repeated()
+
+    # By position.
+
+    def _by_position(self) -> Iterator[Batch]:
+        names = {name for each in self._definition.inputs for name in each.columns}
+        used = {column for places in self._places for column in columns_of(places)}
+        order = Order(self._definition.name, self._tables, names | used)
+        sides = [self._parsed(i, order.columns(i)) for i in (0, 1)]
+        held: list[dict[str, Any] | None] = [None, None]
+        start = 0
+        while True:
+            for i, side in enumerate(sides):
+                if held[i] is None and (part := next(side, None)) is not None:
+                    held[i] = {"row": range(part[0]), "inputs": part[1], "others": part[2]}
+            first, second = held
+            if first is None or second is None:
+                break
+            n = min(n_rows(first), n_rows(second))
+            parts = [slice_rows(part, 0, n) for part in (first, second)]
+            order.see(*(part["others"] for part in parts))
+            yield Batch(parts[0]["inputs"] | parts[1]["inputs"], n, _after(start))
+            start += n
+            held = [slice_rows(part, n, None) if n_rows(part) > n else None for part in (first, second)]
+        if held != [None, None]:
+            lengths = [
+                start + (n_rows(part) if part else 0) + sum(n for n, _, _ in side) for part, side in zip(held, sides)
+            ]
+            found = f"{lengths[0]} rows in {self._tables[0].name} and {lengths[1]} in {self._tables[1].name}"
+            inputs = ("predictions", "references")
+            refuse(found, "one row of each an item", metric=self._definition.name, inputs=inputs)
+        if not self._without_ids:
+            order.judge()
+
+    # By id.
+
+    def _by_id(self) -> Iterator[Batch]:
+        gold = [inputs for _, inputs, _ in self._parsed(1)]
+        ids = [i for inputs in gold for i in inputs.pop(ID)]
+        rows = dict(zip(ids, range(len(ids))))
+        if len(rows) < len(ids):
+            again = next(row for row, i in enumerate(ids) if rows[i] != row)
+            _refuse_pair(self._definition, self._tables[1], again, ids.index(ids[again], again + 1))
+        references = join(gold)
+        # the row of the predictions' file at which each reference's id was seen
+        seen = np.full(len(ids), -1, dtype=np.int64)
+        start, unknown = 0, []
+        for _, inputs, _ in self._parsed(0):
+            own = inputs.pop(ID)
+            positions = np.fromiter(map(rows.get, own, repeat(-1)), dtype=np.int64, count=len(own))
+            at = np.arange(start, start + len(own))
+            start += len(own)
+            unknown.extend(at[positions < 0].tolist())
+            known, where = positions[positions >= 0], at[positions >= 0]
+            self._refuse_again(seen, known, where)
+            seen[known] = where
+            if unknown:
+                continue  # only to count them
+            located = dict.fromkeys(inputs, at) | dict.fromkeys(references, positions)
+            yield Batch(inputs | take(references, positions), len(own), _looked_up(located))
+        self._refuse_different(unknown, np.flatnonzero(seen < 0).tolist())
+
+    def _refuse_again(self, seen: np.ndarray, known: np.ndarray, where: np.ndarray) -> None:
+        """Refuse predictions whose id another row has."""
+        first = np.zeros(len(known), dtype=bool)
+        first[np.unique(known, return_index=True)[1]] = True
+        again = np.flatnonzero((seen[known] >= 0) | ~first)
+        if len(again):
+            position, row = known[again[0]], int(where[again[0]])
+            before = seen[position] if seen[position] >= 0 else where[known == position][0]
+            _refuse_pair(self._definition, self._tables[0], int(before), row)
+
+    def _refuse_different(self, unknown: list[int], missing: list[int]) -> None:
+        """Refuse ids that are in one table only."""
+        first, second = (table.name for table in self._tables)
+        found = []
+        if unknown:
+            found.append(f"{len(unknown)} of {first} aren't in {second} ({_some(unknown)})")
+        if missing:
+            found.append(f"{len(missing)} of {second} aren't in {first} ({_some(missing)})")
+        if found:
+            refuse(" and ".join(found), "the same ids in both", metric=self._definition.name, inputs=(ID,))
+
+
+class _Seen:
+    """The ids of a single table, as 64 bits each: enough to find one that is there again."""
+
+    def __init__(self, definition: Definition, table: Table) -> None:
+        self._definition, self._table = definition, table
+        self._hashes: list[np.ndarray] = []
+
+    def add(self, ids: Sequence[str]) -> None:
+        self._hashes.append(np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids)))
+
+    def refuse_repeated(self) -> None:
+        if not self._hashes:
+            return
+        hashes = np.concatenate(self._hashes)
+        order = np.argsort(hashes, kind="stable")
+        again = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+        if len(again):
+            pairs = np.stack([order[again], order[again + 1]])
+            first, second = pairs[:, np.argmin(pairs[1])].tolist()
+            way = SayColumns(((ID, None),))
+            hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
+            _refuse_pair(self._definition, self._table, first, second, hint)
+
+
+def _refuse_pair(definition: Definition, table: Table, first: int, again: int, hint: Any = "") -> None:
+    found = f"rows {first} and {again} of {table.name} have the same one"
+    refuse(found, "each id once", hint, metric=definition.name, inputs=(ID,))
+
+
+def _some(rows: list[int]) -> str:
+    few = ", ".join(map(str, rows[:5]))
+    return f"row{'s' if len(rows) > 1 else ''} {few}{' …' if len(rows) > 5 else ''}"
+
+
+def _after(start: int) -> Callable[[str, int], int]:
+    """The rows of a batch before which there were ``start`` others."""
+    return lambda _, row: start + row
+
+
+def _looked_up(rows: Mapping[str, np.ndarray]) -> Callable[[str, int], int]:
+    return lambda name, row: int(rows[name][row])
+
+
+def add_rows(metric: Metric, rows: Rows, *, groups: bool = True) -> set[str]:
+    """Add rows to a metric, batch by batch: in constant memory, if its state is.
+
+    Args:
+        metric: what they are added to.
+        rows: the rows.
+        groups: whether inputs that only tell groups of rows apart are wanted, as intervals do.
+
+    Returns:
+        The names of the inputs that were there.
+
+    Raises:
+        Refusal: as `Rows` does, and for what the metric refuses; its rows are those of the files.
+    """
+    left_out = set() if groups else {each.name for each in metric.definition.inputs if each.kind == GROUP}
+    inputs: set[str] = set()
+    for batch in rows:
+        given = {name: values for name, values in batch.inputs.items() if name not in left_out}
+        inputs = set(given)
+        try:
+            metric.add_batch(**given)
+        except Refusal as refusal:
+            batch.locate(refusal)
+            advise(refusal, metric.definition, inputs)
+            raise
+    return inputs
+
+
+def advise(refusal: Refusal, definition: Definition, there: Iterable[str]) -> None:
+    """To a refusal of an input that is missing, add how to say in which column it is."""
+    each = definition.input(refusal.inputs[0]) if refusal.inputs else None
+    if each is None or each.name in there or refusal.row is not None:
+        return
+    before = (refusal.hint, "; ") if isinstance(refusal.hint, str) and refusal.hint else ()
+    file = SetOption("references", "FILE", reader=True)
+    refusal.hint = (*before, "if they are there: ", *say(each), "; in another file: ", file)

@@ -1,0 +1,146 @@
+"""Tables whose cells stand between commas, tabs or semicolons, by the rules of CSV (RFC 4180), strictly.
+
+Python's own reader: it is strict, says where a quote isn't closed instead of taking the rest of the file for one cell,
+and is fast as long as nobody looks at single rows.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from operator import itemgetter
+from typing import Any, NoReturn
+
+from toxeval.core.refusals import SetOption, refuse
+
+from .sources import Source, pieces
+from .tables import Columns, Table, gathered
+
+#: Characters a cell may have; Python's own limit is short of a long document.
+LONGEST_CELL = 1 << 27
+#: Rows looked at a time.
+ROWS = 512
+#: What separators are called.
+SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+
+
+def from_separated(
+    source: Source, begun: Iterator[bytes], separator: str, *, names: Sequence[str] = (), multiline: bool = False
+) -> Table:
+    """The table in some text.
+
+    Args:
+        source: where it is from.
+        begun: the first reading of it.
+        separator: of its cells.
+        names: of the columns, if the first row is no header.
+        multiline: whether a quoted cell may hold whole rows. Otherwise that is refused: it mostly is a text with a
+            quote at its start, in a file whose writer knew nothing of quotes.
+    """
+
+    def start(blocks: Iterator[bytes]) -> tuple[list[str], Iterator[list[list[str]]]]:
+        rows = _Rows(source, blocks, separator, multiline)
+        header = list(names) if names else rows.header()
+        return header, rows.blocks(len(header), 0 if names else 1)
+
+    columns, first = start(begun)
+    other = next((mark for mark in ("\t", ";") if mark in columns[0] and mark != separator), "")
+    if len(columns) == 1 and other:  # tables of one column have no such name
+        found = f"separated by {SEPARATORS[other]}, it seems; save it with commas as .csv, or with tabs as .tsv"
+        refuse(found, file=source.name, where="header")
+    readings = [first]
+
+    def batches(wanted: Sequence[str]) -> Iterator[Columns]:
+        rows = readings.pop() if readings else start(source.blocks())[1]
+        return gathered({name: list(map(itemgetter(columns.index(name)), block)) for name in wanted} for block in rows)
+
+    kind = "TSV" if separator == "\t" else "CSV" if separator == "," else "a table with semicolons"
+    return Table(
+        source.name,
+        tuple(dict.fromkeys(columns)),
+        batches,
+        read_as=f"{kind}, {'the columns as said' if names else 'with a header'}",
+        text=True,
+        once=source.once,
+        repeated=frozenset(name for name in columns if columns.count(name) > 1),
+    )
+
+
+class _Rows:
+    """One reading of the rows."""
+
+    def __init__(self, source: Source, blocks: Iterator[bytes], separator: str, multiline: bool) -> None:
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        lines = chain.from_iterable(io.StringIO(piece, newline="\n") for piece in pieces(source.name, blocks))
+        self._name, self._limits = source.name, source.limits
+        self._separator, self._multiline = separator, multiline
+        self._reader = csv.reader(lines, delimiter=separator, strict=True)
+        self._width = self._row = 0
+
+    def header(self) -> list[str]:
+        """The first row."""
+        try:
+            for cells in self._reader:
+                if cells:
+                    return cells
+        except csv.Error as error:
+            refuse(f"not readable as a table ({_problem(str(error))})", file=self._name, line=1, where="header")
+        refuse("no rows (the file is empty)", file=self._name)
+
+    def blocks(self, width: int, n_header: int) -> Iterator[list[list[str]]]:
+        """The other rows, each with so many cells."""
+        self._width = width
+        while True:
+            rows: list[list[str]] = []
+            line = self._reader.line_num
+            try:
+                rows.extend(islice(self._reader, ROWS))
+            except csv.Error as error:
+                self._check(rows, line)  # what is wrong before the break
+                self._refuse(rows, len(rows), line, f"not readable as a table ({_problem(str(error))})")
+            if not rows:
+                break
+            rows = self._check(rows, line)
+            self._row += len(rows)
+            self._limits.check_rows(self._name, self._row)
+            if rows:
+                yield rows
+        if not self._row:
+            refuse(f"no rows{' (nothing but a header)' if n_header else ''}", file=self._name)
+
+    def _check(self, rows: list[list[str]], line: int) -> list[list[str]]:
+        """The rows without the empty lines among them."""
+        if set(map(len, rows)) - {self._width}:
+            for i, cells in enumerate(rows):
+                if cells and len(cells) != self._width:
+                    hint = f"quote cells with a {SEPARATORS[self._separator][:-1]} or a line break in them"
+                    self._refuse(rows, i, line, f"{len(cells)} cells where the header has {self._width}", hint)
+        if self._reader.line_num - line > len(rows) and not self._multiline and self._width > 1:
+            self._check_spanning(rows, line)
+        if self._width == 1:  # an empty line is an empty cell where there is one column, else no row
+            return [cells or [""] for cells in rows] if [] in rows else rows
+        return list(filter(None, rows)) if [] in rows else rows
+
+    def _check_spanning(self, rows: list[list[str]], line: int) -> None:
+        """Refuse quoted cells that hold whole rows: each line of such a row has as many separators as a row has."""
+        for i, cells in enumerate(rows):
+            for cell in cells:
+                if "\n" not in cell:
+                    continue
+                first, *inner, last = (part.count(self._separator) for part in cell.split("\n"))
+                if {first + last, *inner} == {self._width - 1}:
+                    found = f"a quoted cell of {len(inner) + 2} lines that holds as many separators as rows do"
+                    hint = "a quote within a text is to be doubled, and the text quoted; if it is meant: "
+                    self._refuse(rows, i, line, found, (hint, SetOption("multiline", True, reader=True)))
+
+    def _refuse(self, rows: list[list[str]], i: int, line: int, found: str, hint: Any = "") -> NoReturn:
+        before = rows[:i]
+        row = self._row + (i if self._width == 1 else len(list(filter(None, before))))
+        line += sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)
+        refuse(found, hint=hint, file=self._name, row=row, line=line + 1)
+
+
+def _problem(message: str) -> str:
+    if "new-line character" in message:
+        return "a carriage return without a line feed: save it with other line ends, LF or CRLF, or quote the cell"
+    return "a quote isn't closed" if "unexpected end of data" in message else message
