@@ -19,11 +19,18 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
 import toxeval
+from toxeval.answers import read_answers
+from toxeval.core.invalid import REASONS, Invalid
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 OPTIONS = st.fixed_dictionaries({"zero_division": st.sampled_from([0.0, 1.0, math.nan]), "detailed": st.booleans()})
-GARBAGE = [None, "", "  ", "Safe.", "no verdict", "I would call it unsafe because", float("nan"), "nan"]
+#: What is no verdict -> why.
+GARBAGE = (
+    {None: "empty", "": "empty", "  ": "empty", "nan": "empty", float("nan"): "empty"}
+    | dict.fromkeys(["no verdict", "I can't say that, sorry", "toxic"], "no_label")
+    | {Invalid(reason): reason for reason in REASONS}
+)
 
 
 def compute(**inputs: Any) -> dict[str, Any]:
@@ -77,9 +84,10 @@ def test_every_key_of_three_way_verdicts(inputs: str, rows: dict, options: dict)
 @given(data=st.data(), options=OPTIONS)
 def test_every_key_with_missing_verdicts(inputs: str, verdicts: tuple, data: st.DataObject, options: dict) -> None:
     given_inputs = subset(data.draw(replies(verdicts, invalid=True)), inputs)
-    known = [verdict if verdict in verdicts else None for verdict in given_inputs["predictions"]]
+    known = [None if verdict in GARBAGE else verdict for verdict in given_inputs["predictions"]]
+    reasons = [GARBAGE.get(verdict) for verdict in given_inputs["predictions"]]
     three_way = {"three_way": verdicts is THREE_WAY}
-    wanted = plain(**given_inputs | {"predictions": known}, counts_invalid=True, **three_way, **options)
+    wanted = plain(**given_inputs | {"predictions": known}, reasons=reasons, **three_way, **options)
     vocabulary = "three-way" if verdicts is THREE_WAY else "two-way"
     assert_same(compute(**given_inputs, invalid="count", verdicts=vocabulary, **options), wanted)
 
@@ -219,7 +227,8 @@ FORMS: dict[str, Callable[[list], Any]] = {
 @pytest.mark.parametrize("form", FORMS)
 @given(rows=replies(THREE_WAY, invalid=True))
 def test_missing_verdicts_in_any_container(form: str, rows: dict) -> None:
-    rows["predictions"] = [None if isinstance(verdict, float) else verdict for verdict in rows["predictions"]]
+    no_texts = (float, Invalid)  # Arrow keeps neither
+    rows["predictions"] = [None if isinstance(verdict, no_texts) else verdict for verdict in rows["predictions"]]
     wanted = compute(**rows, invalid="count")
     found = compute(**rows | {"predictions": FORMS[form](rows["predictions"])}, invalid="count")
     assert_same(found, wanted)
@@ -254,7 +263,8 @@ def test_numbers_without_a_gap_need_no_look_at_each_row() -> None:
     ids = np.array([0, 1, 1])
     found = compute(predictions=ids, categories=ids, invalid="count")
     assert found["n_invalid"] == 0
-    assert_same({k: v for k, v in found.items() if "invalid" not in k}, compute(predictions=ids, categories=ids))
+    without = {k: v for k, v in found.items() if "invalid" not in k and not k.endswith(("at_least", "at_most"))}
+    assert_same(without, compute(predictions=ids, categories=ids))
 
 
 # --- refusals -----------------------------------------------------------------------------------------------------
@@ -390,11 +400,47 @@ def test_case_dia_04_denominator() -> None:
 
 def test_case_dia_05_verdict_parsing() -> None:
     raw = "\n\nunsafe\nS1"
-    with pytest.raises(ValueError, match=r"predictions\[0\]: unknown verdict a text of 11 characters") as caught:
-        compute(predictions=[raw], categories=[0])
-    assert "S1" not in str(caught.value)
-    found = compute(predictions=[raw], categories=[0], invalid="count", detailed=True)
-    assert (found["n_invalid"], found["n_unsafe"], found["n_offending_user"]) == (1, 0, 1)
+    for invalid in ("error", "count"):
+        with pytest.raises(ValueError, match=r"predictions\[0\]: a text of 11 characters where a verdict") as caught:
+            compute(predictions=[raw], categories=[0], invalid=invalid)
+        assert "S1" not in str(caught.value)
+    (verdict,) = read_answers([raw], SAFETY, "first_line")
+    found = compute(predictions=[verdict], categories=[0], invalid="count", detailed=True)
+    assert (found["n_invalid"], found["n_unsafe"], found["n_offending_user"]) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        "Unsafe ",
+        "\nUnsafe",
+        "UNSAFE",
+        "**Unsafe**",
+        "Unsafe.",
+        '"Unsafe"',
+        "unsafe\nS1",
+        "Unsafe\u200b",
+        "Verdict: Unsafe",
+    ],
+)
+def test_a_verdict_in_some_dress_is_never_missing(verdict: str) -> None:
+    with pytest.raises(ValueError, match=r"predictions\[1\]: .*toxeval.answers"):
+        compute(predictions=["Safe", verdict], categories=[1, 1], invalid="count")
+
+
+@pytest.mark.parametrize("bools", [[True, False], np.array([True, False])])
+def test_a_bool_says_neither_safe_nor_unsafe(bools: Any) -> None:
+    for given_inputs in ({"predictions": bools, "categories": [0, 1]}, {"predictions": [0, 1], "references": bools}):
+        with pytest.raises(ValueError, match="the bool True; .*a bool may mean safe or unsafe"):
+            compute(**given_inputs)
+
+
+def test_nothing_but_invalid_verdicts() -> None:
+    with pytest.warns(UndefinedMetricWarning, match="unsafe_rate_micro \\(there is no valid verdict"):
+        found = compute(predictions=[None, None], categories=[0, 0], invalid="count")
+    assert math.isnan(found["unsafe_rate"])
+    assert math.isnan(found["unsafe_rate_offending_user"])
+    assert (found["unsafe_rate_at_least"], found["unsafe_rate_at_most"]) == (0.0, 1.0)
 
 
 def test_case_dia_06_partial_category_filter() -> None:

@@ -44,3 +44,11 @@ def pair_counts(references: list, predictions: list, positive: object) -> dict[s
         right = "t" if (reference == positive) == (prediction == positive) else "f"
         counts[right + ("p" if prediction == positive else "n")] += 1
     return counts
+
+
+def put_invalid(scores: dict[str, float], predictions: list, reasons: list) -> None:
+    """How many predictions are None, and the share of each reason; ``reasons`` has None for valid ones."""
+    scores["n_invalid"] = sum(1 for prediction in predictions if prediction is None)
+    scores["invalid_rate"] = scores["n_invalid"] / len(predictions)
+    for reason in ("empty", "no_label", "several_labels", "broken_json", "wrong_number"):
+        scores[f"invalid_rate_{reason}"] = sum(1 for found in reasons if found == reason) / len(predictions)

@@ -238,7 +238,7 @@ def refuse_label(wanted: Wanted, row: int, position: int | None, value: Any, ids
     if is_missing(value) or empty:
         refuse(f"missing {what} ({repr(value) if empty else value})", wanted.hints.get(None, ""))
     if isinstance(value, BOOLS) and wanted.bools:
-        refuse(f"{value}", wanted.bools)
+        refuse(f"the bool {value}", wanted.bools)
     if hasattr(value, "__len__") and not isinstance(value, str):
         hint = "one value a row is wanted: for logits or one column a class, take the argmax first"
         if len(value) == 1:  # whose argmax is always 0
