@@ -259,11 +259,18 @@ def _put_classifier_scores(scores: Scores, replies: np.ndarray, detailed: bool) 
         for i in range(len(LABELS)):
             put_class_scores(scores, confusion, LABELS, i, only=["support"])
     if by_category.shape[-3] == len(CATEGORIES):
+        only = ["precision", "recall", "f1"] if detailed else ["f1"]
+        why = "no reply in the category, set to nan; f1_macro_by_category is the mean of the others"
         for c, slug in enumerate(SLUGS):
+            replies_of_category = by_category[..., c, :, :]
             for i in range(len(LABELS)):
-                only = ["precision", "recall", "f1", "support"] if detailed else ["f1"]
-                put_class_scores(scores, by_category[..., c, :, :], LABELS, i, suffix=f"_{slug}", only=only)
+                kinds = [*only, "support"] if detailed else only
+                put_class_scores(scores, replies_of_category, LABELS, i, suffix=f"_{slug}", only=kinds)
             scores.mean(f"f1_macro_{slug}", [f"f1_Safe_{slug}", f"f1_Unsafe_{slug}"])
+            empty = ~replies_of_category.any(axis=(-2, -1))
+            keys = [f"{kind}_{label}_{slug}" for kind in only for label in LABELS] + [f"f1_macro_{slug}"]
+            for key in keys if np.any(empty) else ():  # whatever zero_division says
+                scores.put(key, np.where(empty, math.nan, scores.values[key]), why)
         scores.mean("f1_macro_by_category", [f"f1_macro_{slug}" for slug in SLUGS])
 
 

@@ -5,22 +5,30 @@ change how many non-toxic and toxic ones each group has; every score is then a s
 distinct predictions each is a group of its own and nothing is lost.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from .ranking import harmonic_sums, merge_sorted, sort_classes, table_average_precision, table_roc_auc
-from .resampling import Draws
-from .scoring import ratio, sigmoid
+from toxeval.core.ranking import merge_sorted, sort_classes, table_curve
+from toxeval.core.resampling import Draws
+from toxeval.core.scoring import Scores, ratio, sigmoid
+
+from .curves import put_other_reviews, put_team_areas
+from .rows import (
+    ROUNDING,
+    calibration_error,
+    confidence_bins,
+    put_model,
+    put_risk_coverage,
+    squared_error,
+    uncertainty,
+)
 
 #: Groups of predictions, at most, beside those cut off by the threshold and the bins of the calibration error.
 MAX_GROUPS = 512
 #: The same of predictions and of review scores where these are given: their combinations are groups.
 MAX_PAIRED = 64, 32
-#: How far below its lower edge a bin of the calibration error begins, for confidences that are rounded.
-ROUNDING = 2.0**-50
 
 
 class Ties(NamedTuple):
@@ -60,7 +68,7 @@ class Groups(NamedTuple):
     Attributes:
         counts: non-toxic and toxic rows of each, int64 of shape (2, g).
         predicted: whether its rows are predicted toxic, shape (g,).
-        squared: mean (p - y)^2 of each class in each group, shape (2, g).
+        squared: mean squared error of each class in each group, shape (2, g).
         confidence: likewise the mean of max(p, 1 - p).
         bins: one-hot bin of the calibration error, shape (g, n_bins).
         by_score, by_uncertainty, by_review: ascending orders; the last one's largest is reviewed first.
@@ -83,49 +91,46 @@ def group_rows(
     labels: np.ndarray,
     scores: np.ndarray,
     review_scores: np.ndarray | None,
-    rows: np.ndarray | None = None,
+    multiplicity: np.ndarray | None = None,
     *,
     review_strategy: str,
     threshold: float,
     n_bins: int,
     logits: bool,
 ) -> Groups:
-    """Group rows; arguments as in `rows.sort_rows` (``rows`` are its counts), and the number of bins of the calibration
-    error."""
+    """Group rows; arguments as in `rows.sort_rows`, and the number of bins of the calibration error."""
     edges = np.arange(1, n_bins) / n_bins - ROUNDING
     special = np.concatenate([[threshold, 0.5], edges, 1.0 - edges])
     if logits:
         inside = special[(special > 0) & (special < 1)]
         special = np.log(inside) - np.log1p(-inside)
     at_most = MAX_GROUPS if review_scores is None else MAX_PAIRED[0]
-    cell, raw = _levels(scores, labels, rows, at_most, special)
+    cell, raw = _levels(scores, labels, multiplicity, at_most, special)
     review = raw
     if review_scores is not None:
-        second, own = _levels(review_scores, labels, rows, MAX_PAIRED[1], np.empty(0))
+        second, own = _levels(review_scores, labels, multiplicity, MAX_PAIRED[1], np.empty(0))
         raw, review = np.repeat(raw, len(own)), np.tile(own, len(raw))
         cell = cell * len(own) + second
     cell, n_cells = 2 * cell + labels, 2 * len(raw)
-    counts = np.bincount(cell, rows, minlength=n_cells).astype(np.int64).reshape(-1, 2).T
+
+    def sums(values: np.ndarray | None) -> np.ndarray:
+        if values is not None and multiplicity is not None:
+            values = values * multiplicity
+        return np.bincount(cell, multiplicity if values is None else values, minlength=n_cells).reshape(-1, 2).T
+
+    counts = sums(None).astype(np.int64)
     used = np.flatnonzero(counts.sum(axis=0))
-    p = sigmoid(scores) if logits else scores
-
-    def means(values: np.ndarray) -> np.ndarray:
-        sums = np.bincount(cell, values if rows is None else values * rows, minlength=n_cells).reshape(-1, 2).T
-        mean: np.ndarray = ratio(sums, counts, 0.0)[:, used]
-        return mean
-
-    raw, review = raw[used], review[used]
-    middle = sigmoid(raw) if logits else raw
-    bins = np.minimum(((np.maximum(middle, 1.0 - middle) + ROUNDING) * n_bins).astype(np.int64), n_bins - 1)
-    unsure = -np.abs(raw) if logits else np.minimum(raw, 1.0 - raw)
+    counts, raw, review = counts[:, used], raw[used], review[used]
+    p, middle = (sigmoid(values) if logits else values for values in (scores, raw))
+    unsure = uncertainty(raw, logits)
     if review_scores is None:
         review = raw if review_strategy == "toxicity" else unsure
     return Groups(
-        counts=counts[:, used],
+        counts=counts,
         predicted=middle > threshold,
-        squared=means(np.square(p - labels)),
-        confidence=means(np.maximum(p, 1.0 - p)),
-        bins=np.eye(n_bins)[bins],
+        squared=ratio(sums(squared_error(p, labels))[:, used], counts, 0.0),
+        confidence=ratio(sums(np.maximum(p, 1.0 - p))[:, used], counts, 0.0),
+        bins=np.eye(n_bins)[confidence_bins(np.maximum(middle, 1.0 - middle), n_bins)],
         by_score=_ties(raw),
         by_uncertainty=_ties(unsure),
         by_review=_ties(review),
@@ -133,7 +138,7 @@ def group_rows(
 
 
 def _levels(
-    values: np.ndarray, labels: np.ndarray, rows: np.ndarray | None, at_most: int, special: np.ndarray
+    values: np.ndarray, labels: np.ndarray, multiplicity: np.ndarray | None, at_most: int, special: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each row's group by value, int64 of shape (n,), and a value for each group, ascending.
 
@@ -144,7 +149,7 @@ def _levels(
     if len(distinct) <= at_most:
         return distinct.searchsorted(values), distinct
     cuts = [special]
-    negatives, positives = sort_classes(labels, values, rows)
+    negatives, positives = sort_classes(labels, values, multiplicity)
     for part in (positives, merge_sorted(negatives, positives)):
         n = part.n_rows
         cuts.append(part.nth(np.arange(1, at_most // 2) * n // (at_most // 2)) if n else special[:0])
@@ -158,43 +163,41 @@ def _levels(
 # --- scores of resampled groups -----------------------------------------------------------------------------------
 
 
-def resampled_scores(
-    groups: Groups, draws: Draws, capacities: Mapping[str, int], *, interpolated: bool
-) -> dict[str, np.ndarray]:
-    """The scores that have no interval in closed form.
+def resampled_scores(groups: Groups, draws: Draws, capacities: Mapping[str, int], *, detailed: bool) -> Scores:
+    """The scores of resampled rows but those that have an interval in closed form, arrays of shape (B,).
 
     Args:
         groups: of `group_rows`.
         draws: the resamples.
         capacities: ending of the keys (``_at_0.05``) -> k.
-        interpolated: whether ``oc_auprc_interpolated`` is wanted.
-
-    Returns:
-        Arrays of shape (B,), nan where undefined.
+        detailed: whether the detailed scores are wanted.
     """
+    scores, n = Scores(), int(groups.counts.sum())
     counts = draws.table(groups.counts)
-    n = int(groups.counts.sum())
+    sizes = counts.sum(axis=1)
     wrong = np.where(groups.predicted, counts[:, 0], counts[:, 1])
-    right = counts.sum(axis=1) - wrong
+    right = sizes - wrong
+    by_uncertainty = groups.by_uncertainty.collect(np.stack([right, wrong], axis=1))
     by_score = groups.by_score.collect(counts)
-    unsure = groups.by_uncertainty.collect(np.stack([right, wrong], axis=1))
-    gap = right - (counts * groups.confidence).sum(axis=1)
-    values = {
-        "accuracy": right.sum(axis=-1) / n,
-        "auroc": table_roc_auc(by_score),
-        "auprc": table_average_precision(by_score),
-        "brier": (counts * groups.squared).sum(axis=(1, 2)) / n,
-        "ece": np.abs(gap @ groups.bins).sum(axis=-1) / n,
-        "calibration_auroc": table_roc_auc(unsure),
-        "calibration_auprc": table_average_precision(unsure),
-    }
+    calibration = table_curve(by_uncertainty)
+    right_in_bins, confidence_in_bins = (x @ groups.bins for x in (right, (counts * groups.confidence).sum(axis=1)))
+    put_model(
+        scores,
+        (right.sum(axis=-1), n),
+        table_curve(by_score),
+        calibration,
+        brier=(counts * groups.squared).sum(axis=(1, 2)) / n,
+        ece=calibration_error(right_in_bins, confidence_in_bins, n),
+    )
     for at, k in capacities.items():
-        share = _reviewed_share(groups.by_review, counts.sum(axis=1), k)
-        values |= {f"{key}{at}": area for key, area in _team_areas(groups, counts, share, interpolated).items()}
-        values[f"random_review_accuracy{at}"] = values["accuracy"] + k / n * (1.0 - values["accuracy"])
-        values[f"ideal_review_accuracy{at}"] = np.minimum(1.0, values["accuracy"] + k / n)
-    values["aurc"], values["augrc"] = _risk_coverage_areas(unsure, values["calibration_auroc"], n)
-    return values
+        share = _reviewed_share(groups.by_review, sizes, k)
+        reviewed = groups.by_score.collect(counts * share[:, None])
+        put_team_areas(scores, table_curve(by_score, reviewed), at, interpolated=detailed)
+        if detailed:
+            put_other_reviews(scores, scores.values["accuracy"], k / n, at)
+    if detailed:
+        put_risk_coverage(scores, by_uncertainty[:, 0], by_uncertainty[:, 1], calibration)
+    return scores
 
 
 def _reviewed_share(by_review: Ties, sizes: np.ndarray, k: int) -> np.ndarray:
@@ -202,53 +205,3 @@ def _reviewed_share(by_review: Ties, sizes: np.ndarray, k: int) -> np.ndarray:
     tied = by_review.collect(sizes)
     left = k - (tied[..., ::-1].cumsum(axis=-1)[..., ::-1] - tied)  # for these, after all above them
     return by_review.spread(np.clip(ratio(left, tied, 0.0), 0.0, 1.0))
-
-
-def _team_areas(groups: Groups, counts: np.ndarray, share: np.ndarray, interpolated: bool) -> dict[str, np.ndarray]:
-    """OC-AUROC and OC-AUPRC: reviewed positives above, reviewed negatives below every threshold."""
-    n_negatives, n_positives = (counts[:, label].sum(axis=-1) for label in (0, 1))
-    head = (counts[:, 1] * share).sum(axis=-1)
-    left = groups.by_score.collect(counts * (1.0 - share)[:, None])
-    negatives, positives = left[:, 0, ::-1], left[:, 1, ::-1]  # descending
-    fp = negatives.cumsum(axis=-1)
-    tp = head[:, None] + positives.cumsum(axis=-1)
-    inversions = (positives * (fp - negatives / 2)).sum(axis=-1)
-    precision = ratio(tp, tp + fp, 0.0)
-    areas = {
-        "oc_auroc": 1.0 - ratio(inversions, n_negatives * n_positives.astype(np.float64), math.nan),
-        "oc_auprc": ratio(head + (positives * precision).sum(axis=-1), n_positives, math.nan),
-    }
-    if interpolated:
-        areas["oc_auprc_interpolated"] = ratio(
-            head + _interpolated(positives, negatives, tp, fp).sum(axis=-1), n_positives, math.nan
-        )
-    return areas
-
-
-def _interpolated(positives: np.ndarray, negatives: np.ndarray, tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
-    """Each group's part of the interpolated area, as in `ranking.Curve.interpolated_area`."""
-    some = positives > 0
-    weight = np.where(some, positives, 1.0)
-    t, f = tp - weight, fp - negatives
-    step = (weight + negatives) / weight
-    c = f - (step - 1.0) * t
-    start = t + f
-    growth = ratio(tp + fp - start, np.where(start > 1e-9, start, 0.0), 0.0)
-    parts: np.ndarray = np.where(some, weight / step - c / step**2 * np.log1p(np.maximum(growth, 0.0)), 0.0)
-    return parts
-
-
-def _risk_coverage_areas(unsure: np.ndarray, calibration_auroc: np.ndarray, n: int) -> tuple[Any, Any]:
-    """AURC and AUGRC as in `rows.risk_coverage_areas`, of right and wrong rows by uncertainty, shape (B, 2, t)."""
-    wrong, size = unsure[:, 1], unsure.sum(axis=1)
-    ends = size.cumsum(axis=-1)
-    starts, before = ends - size, wrong.cumsum(axis=-1) - wrong
-    rate = ratio(wrong, size, 0.0)
-    aurc = ((before - starts * rate) * harmonic_sums(starts, ends) + rate * size).sum(axis=-1) / n
-    error = wrong.sum(axis=-1) / n
-    return aurc, error**2 / 2 + (1.0 - np.nan_to_num(calibration_auroc, nan=1.0)) * error * (1.0 - error)
-
-
-def capacity_keys(fractions: Sequence[float], capacities: Sequence[int]) -> dict[str, int]:
-    """Ending of the keys -> k."""
-    return {f"_at_{fraction!r}": k for fraction, k in zip(fractions, capacities)}

@@ -27,7 +27,7 @@ from toxeval.core.grid import (
 )
 from toxeval.core.inputs import encode_scores, same_length
 from toxeval.core.labels import encode_labels
-from toxeval.core.ranking import rank, rank_table, sort_classes, table_curve
+from toxeval.core.ranking import Curve, put_areas, rank, rank_table, sort_classes, table_curve
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, sigmoid
@@ -120,7 +120,7 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
     scores = Scores(zero_division)
     _put_label_scores(scores, confusion)
     if state.rows:
-        _put_rank_scores(scores, state)
+        _put_rank_scores(scores, rank(state.rows["references"], raw_scores(state), state.multiplicity).curve())
     if detailed:
         for name, (row, column) in CELLS.items():
             scores.note(name, confusion[..., row, column])
@@ -155,11 +155,8 @@ def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
     scores.proportion("prevalence", confusion[..., 1, :].sum(axis=-1), total, "no rows")
 
 
-def _put_rank_scores(scores: Scores, state: State) -> None:
-    curve = rank(state.rows["references"], raw_scores(state), state.multiplicity).curve()
-    n, m = curve.n_positives, curve.n_negatives
-    scores.area("roc_auc", curve.roc_auc(), "" if n and m else "only one class in the references, set to nan", n, m)
-    scores.area("average_precision", curve.average_precision(), "" if n else _NO_THREAT, n)
+def _put_rank_scores(scores: Scores, curve: Curve) -> None:
+    put_areas(scores, curve, ("roc_auc", "average_precision"), ("reference is threat", "reference is non-threat"))
 
 
 def _put_best_f1(scores: Scores, state: State) -> None:
@@ -197,9 +194,7 @@ def replicate(
         scores = Scores(zero_division)
         _put_label_scores(scores, draws.table(confusion))
         if table is not None:
-            curve = table_curve(draws.table(table))
-            scores.put("roc_auc", curve.roc_auc())
-            scores.put("average_precision", curve.average_precision())
+            _put_rank_scores(scores, table_curve(draws.table(table)))
         return scores.values
 
     return scores_of

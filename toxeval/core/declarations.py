@@ -7,7 +7,7 @@ controls of a page, the signature of a result and the card's table all follow fr
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -317,6 +317,18 @@ def _as_given(options: Mapping[str, Any], inputs: Iterable[str]) -> dict[str, An
     return dict(options)
 
 
+class Picture(NamedTuple):
+    """A picture, before it is drawn.
+
+    Attributes:
+        kind: the name of a function of `toxeval.plots`.
+        data: its keyword arguments.
+    """
+
+    kind: str
+    data: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Definition:
     """A metric in one of its configurations: what it takes, and the pure functions that score it.
@@ -330,13 +342,15 @@ class Definition:
         score: (state, the other options by keyword) -> `Scores`: the published formulas.
         from_trainer: (predictions, label_ids) of the Trainer -> inputs and options of ``encode``.
         example: inputs of one row, on which options are tried that are fixed when the metric is loaded.
+        more_examples: further ones, for options that don't go with the first; each has to go with one of all.
         replicate: (state, options of ``score``) -> a function from `resampling.Draws` to the scores of resampled rows;
             None for metrics that live on counts, whose ``score`` takes resampled counts.
         check: refuses a state whose rows, of several batches, don't belong together; None where all do.
         in_force: (options, names of the inputs) -> the options as they are in force with these inputs.
         decisions: (arrays, options) -> the predicted labels, shape (n,); None for metrics that live on counts.
         confusions: state -> title -> (confusion matrix, rows references; its labels).
-        picture: `plots.Picture` of systems; None draws ``confusions``.
+        picture: (system -> state with an entry a row, system -> result, options of ``score``) -> `Picture`; None
+            draws ``confusions``.
     """
 
     name: str
@@ -348,13 +362,14 @@ class Definition:
     score: Callable[..., Scores]
     from_trainer: Callable[[Any, Any], dict[str, Any]]
     example: Mapping[str, Any] = field(default_factory=lambda: {"predictions": [0], "references": [0]})
+    more_examples: tuple[Mapping[str, Any], ...] = ()
     config: str = "default"
     replicate: Callable[..., Any] | None = None
     check: Callable[[State], None] | None = None
     in_force: Callable[[Mapping[str, Any], Iterable[str]], dict[str, Any]] = _as_given
     decisions: Callable[..., np.ndarray] | None = None
     confusions: Callable[[State], dict[str, tuple[np.ndarray, Sequence[str]]]] | None = None
-    picture: Callable[..., Any] | None = None
+    picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
 
     @property
     def full_name(self) -> str:

@@ -247,6 +247,21 @@ def encode_floats(name: str, values: Any) -> np.ndarray:
     return floats
 
 
+def encode_fractions(name: str, values: Any) -> np.ndarray:
+    """Fractions in [0, 1], one a row, as float64 of shape (n,); see `decimals`.
+
+    >>> encode_fractions("references", np.array([0.6, 0.2], dtype=np.float32))
+    array([0.6, 0.2])
+    """
+    array = _as_numbers(Place(name), values)
+    fractions = encode_floats(name, array)
+    outside = (fractions < 0.0) | (fractions > 1.0)
+    if outside.any():
+        row = int(np.argmax(outside))
+        Place(name).refuse(str(fractions[row]), "fractions from 0 to 1", row=row)
+    return decimals(array.reshape(len(fractions)))
+
+
 def encode_scores(name: str, values: Any, *, from_logits: bool = False) -> np.ndarray:
     """P(positive) of every row, or its logit.
 

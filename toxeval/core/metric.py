@@ -9,7 +9,7 @@ import numpy as np
 
 from .declarations import INTERVAL_OPTIONS, RECORD, Definition
 from .intervals import interval_scores
-from .refusals import Known, refuse
+from .refusals import Known, Refusal, refuse
 from .resampling import Draws, replicate_counts
 from .scoring import Scores, warn_undefined
 from .state import State, check_state, merge, merge_compact
@@ -49,7 +49,18 @@ class Metric:
         self._taken_with_rows = {i.name: i for i in definition.inputs} | self._row_options
         self._taken = self._taken_with_rows | self._score_options | self._interval_options
         if options:  # what is out of range together is refused now, and not after the first epoch
-            self._score_states([self.state(**definition.example)], {"confidence_level": None})
+            self._try_options()
+
+    def _try_options(self) -> None:
+        """Refuse options that go with none of the examples, for what the first one says."""
+        refusals = []
+        for example in (self.definition.example, *self.definition.more_examples):
+            try:
+                self._score_states([self.state(**example)], {"confidence_level": None})
+                return
+            except Refusal as refusal:
+                refusals.append(refusal)
+        raise refusals[0]
 
     @property
     def name(self) -> str:

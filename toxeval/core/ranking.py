@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .scoring import ratio
+from .scoring import Scores, nonzero, ratio
 
 
 class Sorted(NamedTuple):
@@ -128,14 +128,12 @@ class Curve(NamedTuple):
         Between two thresholds FP grows linearly with TP: FP = f + h (x - t), so precision is x / ((1 + h) x + c) with
         c = f - h t, whose integral over x = TP is elementary. (Linear interpolation of precision would be too kind.)
         """
-        weight = np.where(self.weight > 0, self.weight, 1.0)
-        t, f = self.tp - weight, self.fp_above
-        step = (weight + self.fp - f) / weight  # 1 + h
-        c = f - (step - 1.0) * t
-        start = t + f
-        growth = ratio(self.tp + self.fp - start, np.where(start > 1e-9, start, 0.0), 0.0)  # c is 0 where start is
-        parts = weight / step - c / step**2 * np.log1p(np.maximum(growth, 0.0))
-        return ratio(self.head + np.where(self.weight > 0, parts, 0.0).sum(axis=-1), self.n_positives, math.nan)
+        t, f = self.tp - self.weight, self.fp_above
+        passed, start = self.weight + self.fp - f, t + f
+        share = ratio(self.weight, passed, 0.0)  # 1 / (1 + h)
+        growth = ratio(passed, np.where(start > 1e-9, start, 0.0), 0.0)  # at the first threshold, where c is 0
+        parts = share * (self.weight - (f * share - (1.0 - share) * t) * np.log1p(growth))
+        return ratio(self.head + parts.sum(axis=-1), self.n_positives, math.nan)
 
 
 class Ranks(NamedTuple):
@@ -237,6 +235,37 @@ def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
     0.8333333333333333
     """
     return float(rank(labels, scores).curve().average_precision())
+
+
+def put_areas(
+    scores: Scores,
+    curve: Curve,
+    keys: tuple[str, str],
+    classes: tuple[str, str],
+    one_class: str = "only one class in the references",
+) -> None:
+    """The ROC-AUC and the average precision of a curve.
+
+    With one class only both are named as undefined: the ROC-AUC is nan, and so is the average precision without
+    positives; with nothing else it is 1 for any model.
+
+    Args:
+        scores: gets them.
+        curve: its areas may have leading axes.
+        keys: of the ROC-AUC, and of the average precision.
+        classes: a positive and a negative row, such as "reference is threat".
+        one_class: what to say of a ROC-AUC without one of them.
+
+    >>> scores = Scores()
+    >>> put_areas(scores, rank(np.array([1, 1]), np.array([0.2, 0.9])).curve(), ("roc", "ap"), ("row is A", "row is B"))
+    >>> float(scores.values["ap"]), scores.undefined["ap"]
+    (1.0, 'no row is B, 1.0 for any model')
+    """
+    n, m = curve.n_positives, curve.n_negatives
+    why_no_roc_auc = "" if nonzero(n) and nonzero(m) else f"{one_class}, set to nan"
+    scores.area(keys[0], curve.roc_auc(), why_no_roc_auc, n, m)
+    why = "" if nonzero(m) else f"no {classes[1]}, 1.0 for any model"
+    scores.area(keys[1], curve.average_precision(), why if nonzero(n) else f"no {classes[0]}, set to nan", n)
 
 
 #: Up to here harmonic sums are looked up.

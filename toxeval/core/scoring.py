@@ -72,10 +72,15 @@ def ratio(numerator: Any, denominator: Any, undefined: float) -> Any:
     """numerator / denominator, and ``undefined`` where the denominator is 0. Broadcasts; scalars give a float."""
     if np.ndim(numerator) == np.ndim(denominator) == 0:
         return float(numerator) / float(denominator) if denominator else undefined
-    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
-    quotient = np.full(shape, undefined)
-    np.divide(numerator, denominator, out=quotient, where=np.broadcast_to(np.not_equal(denominator, 0), shape))
-    return quotient
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = np.true_divide(numerator, denominator)
+    missing = np.equal(denominator, 0)
+    return np.where(missing, undefined, quotient) if missing.any() else quotient
+
+
+def nonzero(values: Any) -> bool:
+    """Whether no value is 0; np.all takes as long for a number as for a thousand."""
+    return bool(values.all() if isinstance(values, np.ndarray) else values)
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:
@@ -133,7 +138,7 @@ class Scores:
     def proportion(self, key: str, successes: Any, trials: Any, why: str, undefined: float | None = None) -> None:
         """successes / trials; without trials ``undefined`` (default: zero_division), for the reason ``why``."""
         missing = self.zero_division if undefined is None else undefined
-        self.put(key, ratio(successes, trials, missing), "" if np.all(trials) else f"{why}, set to {missing}")
+        self.put(key, ratio(successes, trials, missing), "" if nonzero(trials) else f"{why}, set to {missing}")
         self.proportions[key] = (successes, trials)
 
     def f1(self, key: str, tp: Any, fp: Any, fn: Any, why: str, crossed: Any = 0) -> None:
@@ -143,7 +148,7 @@ class Scores:
         """
         whole = 2 * tp + fp + fn
         missing = self.zero_division
-        self.put(key, ratio(2 * tp, whole, missing), "" if np.all(whole) else f"{why}, set to {missing}")
+        self.put(key, ratio(2 * tp, whole, missing), "" if nonzero(whole) else f"{why}, set to {missing}")
         self.f1_counts[key] = (tp, fp + fn, crossed)
 
     def mean(self, key: str, keys: Sequence[str], weights: Sequence[Any] | None = None) -> None:
@@ -156,7 +161,7 @@ class Scores:
         weight = np.where(weight.sum(axis=0) > 0, weight, defined)
         total = weight.sum(axis=0)
         mean = ratio((np.nan_to_num(values) * weight).sum(axis=0), total, float("nan"))
-        self.put(key, mean, "" if np.all(total) else "no defined class to average, set to nan")
+        self.put(key, mean, "" if nonzero(total) else "no defined class to average, set to nan")
         self.averages[key] = keys, np.ones(len(keys)) if weights is None else weights
 
     def as_dict(self, headlines: Sequence[str] = ()) -> dict[str, Any]:
