@@ -8,6 +8,7 @@ import numpy as np
 from toxeval.core.declarations import (
     DETAILED,
     FROM_LOGITS,
+    INVALID,
     LABEL,
     SCORE,
     SCORE_RESOLUTION,
@@ -26,6 +27,7 @@ from toxeval.core.grid import (
     to_grid,
 )
 from toxeval.core.inputs import encode_scores, same_length
+from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.labels import encode_labels
 from toxeval.core.ranking import Curve, put_areas, rank, rank_table, sort_classes, table_curve
 from toxeval.core.refusals import refuse
@@ -33,9 +35,6 @@ from toxeval.core.resampling import Draws
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, sigmoid
 from toxeval.core.state import State
 from toxeval.core.trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
-
-#: Where each count stands in the confusion matrix: rows references, columns predictions.
-CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}
 
 #: The labels; their positions are the ids.
 LABELS = ("non-threat", "threat")
@@ -51,6 +50,7 @@ def encode(
     predictions: Any = None,
     prediction_scores: Any = None,
     *,
+    invalid: str,
     from_logits: bool,
     score_resolution: float | None,
 ) -> dict[str, np.ndarray]:
@@ -59,7 +59,7 @@ def encode(
     Returns:
         ``references`` and ``predictions`` as int8 ids; the scores as float64, called ``logits`` with ``from_logits``
         (unbounded, P(threat) is their sigmoid), else ``probabilities``; ``resolution`` of the grid these are on, 0.0
-        if none.
+        if none. With ``invalid="count"`` the labels' ``reasons``, see `reasons_of`.
 
     Raises:
         ValueError: for unknown labels, scores that are no probabilities, different lengths, no rows, neither
@@ -71,7 +71,9 @@ def encode(
         refuse("missing, and prediction_scores too", "one of them or both", inputs=("predictions",))
     arrays = {}
     if predictions is not None:
-        arrays["predictions"] = encode_labels("predictions", predictions, LABELS, scores_input="prediction_scores")
+        arrays["predictions"] = encode_labels(
+            "predictions", predictions, LABELS, scores_input="prediction_scores", invalid=invalid == "count"
+        )
     if prediction_scores is not None:
         kind = "logits" if from_logits else "probabilities"
         arrays[kind] = encode_scores("prediction_scores", prediction_scores, from_logits=from_logits)
@@ -82,15 +84,21 @@ def encode(
     same_length(**lengths)
     if resolution and prediction_scores is not None:
         arrays["probabilities"] = to_grid(arrays["probabilities"], resolution)
+    if invalid == "count" and predictions is not None:
+        arrays["reasons"] = reasons_of(arrays["predictions"], len(LABELS))
     return arrays | {"resolution": np.array(resolution)}
 
 
 def count(arrays: dict[str, np.ndarray]) -> State:
-    """With predictions their 2 x 2 confusion matrix (rows references); with scores these and the references by row."""
+    """With predictions their 2 x 2 confusion matrix (rows references), where invalid ones are counted with a third
+    column of them and with how many there are for each reason; with scores these and the references by row."""
     references = arrays["references"]
     counts, rows = {}, {}
     if "predictions" in arrays:
-        counts["confusion"] = confusion_matrix(references, arrays["predictions"], len(LABELS))
+        invalid = "reasons" in arrays
+        counts["confusion"] = confusion_matrix(references, arrays["predictions"], len(LABELS), invalid=invalid)
+        if invalid:
+            counts["invalid"] = count_reasons(arrays["reasons"])
     for kind in ("probabilities", "logits"):
         if kind in arrays:
             rows = {kind: arrays[kind], "references": references}
@@ -106,7 +114,7 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
     """The paper's scores (section 3.3: precision, recall and F1 of threat; macro-F1) and two rank metrics.
 
     Args:
-        state: counts["confusion"] of shape (..., 2, 2), or scores by row, or both.
+        state: counts["confusion"] of shape (..., 2, 2) or (..., 2, 3), or scores by row, or both.
         threshold: in [0, 1]; a row whose P(threat) is above it is a threat. Only where there are no predictions.
         zero_division: 0.0, 1.0 or nan; a nan class is left out of the macro average.
         detailed: adds confusion counts, threshold, and with scores best_f1_threat and best_threshold.
@@ -122,14 +130,17 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
     if state.rows:
         _put_rank_scores(scores, rank(state.rows["references"], raw_scores(state), state.multiplicity).curve())
     if detailed:
-        for name, (row, column) in CELLS.items():
-            scores.note(name, confusion[..., row, column])
+        tp, fp, tn = confusion[..., 1, 1], confusion[..., 0, 1], confusion[..., 0, 0]
+        for name, value in {"tp": tp, "fp": fp, "fn": confusion[..., 1, :].sum(axis=-1) - tp, "tn": tn}.items():
+            scores.note(name, value)
         if not decided:
             scores.note("threshold", threshold)
         if state.rows:
             _put_best_f1(scores, state)
     if state.resolution:
         _put_errors(scores, state)
+    if "invalid" in state.counts:
+        put_invalid(scores, state.counts["invalid"])
     return scores
 
 
@@ -146,7 +157,7 @@ def _at_threshold(state: State, threshold: float) -> np.ndarray:
 
 
 def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
-    """Scores of confusion matrices of shape (..., 2, 2)."""
+    """Scores of confusion matrices of shape (..., 2, 2) or (..., 2, 3)."""
     for i in (1, 0):
         put_class_scores(scores, confusion, KEYS, i)
     scores.mean("f1_macro", [f"f1_{key}" for key in KEYS])
@@ -291,7 +302,7 @@ DEFINITIONS = {
                 required=False,
             ),
         ),
-        options=(FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
+        options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
         encode=encode,
         count=count,
         score=score,
