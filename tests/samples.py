@@ -7,7 +7,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import sklearn
 from hypothesis import strategies as st
 
 import toxeval
+from toxeval.core.resampling import replicate_counts
 
 Row = dict[str, Any]
 
@@ -77,14 +78,16 @@ class Sample:
 
     def state(self, rows: Sequence[Row]) -> Any:
         metric = self.load()
-        options = {k: v for k, v in self.needed.items() if k in signature(metric.encode).parameters}
-        return metric.count(metric.encode(**columns(rows), **options))
+        return metric.count(metric.encode(**columns(rows), **self._options(with_rows=True)))
 
     def score(self, state: Any, **options: Any) -> Any:
         """The `Scores` of a state."""
-        metric = self.load()
-        needed = {k: v for k, v in self.needed.items() if k in signature(metric.score).parameters}
-        return metric.score(state, **needed, **options)
+        return self.load().score(state, **self._options(with_rows=False), **options)
+
+    def _options(self, *, with_rows: bool) -> dict[str, Any]:
+        """Those needed that must be known when rows come in, or the others."""
+        option = self.load().definition.option
+        return {name: value for name, value in self.needed.items() if option(name).with_rows == with_rows}
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
@@ -307,6 +310,13 @@ def rows_of_counts(tp: int, fp: int, fn: int, tn: int) -> tuple[np.ndarray, np.n
     """Predictions and references, as ids, that have these confusion counts."""
     predictions = np.repeat([1, 1, 0, 0], [tp, fp, fn, tn])
     return predictions, np.repeat([1, 0, 1, 0], [tp, fp, fn, tn])
+
+
+def replicate(metric: Any, state: Any, **options: Any) -> Callable[[Any], dict[str, Any]]:
+    """The function from draws to the scores of resampled rows."""
+    definition = metric.definition
+    make = definition.replicate or partial(replicate_counts, definition.score)
+    return make(state, **metric.score_options | options)  # type: ignore[no-any-return]
 
 
 def assert_same(found: dict[str, Any], wanted: dict[str, Any], tolerance: float = 1e-12) -> None:

@@ -4,11 +4,13 @@ import evaluate
 
 from toxeval.evaluate_module import EvaluateModule, module_info
 
-# `evaluate.load` copies only what the script itself imports from beside it: these three are for `scores`
-from .curves import review_curve  # noqa: F401
-from .groups import group_rows  # noqa: F401
-from .rows import sort_rows  # noqa: F401
+from .curves import review_curve
+from .groups import group_rows
+from .rows import sort_rows
 from .scores import DEFINITIONS
+
+#: `evaluate.load` copies only those files beside the script that the script itself imports: `scores` needs them.
+BESIDE = (review_curve, group_rows, sort_rows)
 
 _DESCRIPTION = """
 A toxicity model and a human moderator who can review a given fraction of the comments, scored as a team: oracle-model

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from toxeval.core.intervals import normal_quantile
-from toxeval.core.state import State
 
 import toxeval
-from toxeval import runs
+from toxeval.core.intervals import normal_quantile
+from toxeval.core.state import State
+from toxeval.systems import aggregate, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined:", "ignore:torch.quantize")
 
@@ -193,7 +193,7 @@ def test_logits_whose_difference_overflows_are_refused() -> None:
 
 
 def test_a_sentence_without_spaces_is_not_quoted() -> None:
-    with pytest.raises(ValueError, match="unknown label a text of 7 characters"):
+    with pytest.raises(ValueError, match="a text of 7 characters where a label is wanted"):
         compute("sold_macro_f1", predictions=["这游戏真好玩。", "OFF"], references=[0, 1])
 
 
@@ -203,7 +203,7 @@ def test_the_areas_of_billions_of_rows(name: str, size: int) -> None:
     rows = {
         "probabilities": np.array([0.9, 0.8, 0.1, 0.3]),
         "references": np.array([0, 0, 1, 1], np.int8),
-        "counts": np.array([size] * 4),
+        "multiplicity": np.array([size] * 4),
     }
     options = {"review_fractions": [0.25]} if name == "oracle_collab" else {}
     with pytest.warns(match="undefined") if options else _nothing():
@@ -311,14 +311,14 @@ def test_conversations_are_texts_or_numbers_in_all_batches() -> None:
     ],
 )
 def test_only_scores_are_aggregated(results: Any, found: str) -> None:
-    with pytest.raises(ValueError, match=f"toxeval.runs: .*{found}"):
-        runs.aggregate(results)
+    with pytest.raises(ValueError, match=f"toxeval.systems: .*{found}"):
+        aggregate(results)
 
 
 @pytest.mark.parametrize("keys", ["accuracy", [["accuracy"]], [None]])
 def test_keys_are_a_list_of_names(keys: Any) -> None:
     with pytest.raises(ValueError, match="sold_macro_f1: keys: "):
-        runs.compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
+        compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
 
 
 BOOLS = [

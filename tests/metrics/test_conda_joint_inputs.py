@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import INTENTS, SLOTS, assert_same
 from toxeval.metrics.conda_joint.scores import MAX_COLUMNS, _rows_with_any
-from toxeval.core.inputs import ROWS_AT_A_TIME
 from utterances import columns, compute, refusal, utterance, utterances
 
 import toxeval
+from toxeval.core.inputs import ROWS_AT_A_TIME
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 

@@ -115,7 +115,8 @@ def test_keys_never_depend_on_the_data(sample: Sample, detailed: bool, data: st.
     ordinary = list(sample.compute(sample.complete, detailed=detailed))
     assert list(sample.compute(sample.single, detailed=detailed)) == ordinary
     assert list(sample.compute(data.draw(sample.rows()), detailed=detailed)) == ordinary
-    assert ordinary[0] == sample.load().headline or sample.load().headline not in ordinary
+    leading = [key for key in sample.load().definition.headlines if key in ordinary]
+    assert ordinary[:1] == leading[:1] or not leading
 
 
 @every

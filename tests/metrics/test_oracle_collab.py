@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from samples import assert_same
 from sklearn.exceptions import UndefinedMetricWarning
-from toxeval.metrics.oracle_collab.oracle_collab import FRACTIONS
 from toxeval.metrics.oracle_collab.rows import reliability, sort_rows
+from toxeval.metrics.oracle_collab.scores import FRACTIONS
 
 import toxeval
 

@@ -14,8 +14,8 @@ from samples import assert_same
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 from toxeval.metrics.oracle_collab import rows as rows_module
 from toxeval.metrics.oracle_collab.curves import capacity, review_at, review_curve, smallest_capacity
-from toxeval.metrics.oracle_collab.oracle_collab import FRACTIONS, TARGETS
 from toxeval.metrics.oracle_collab.rows import calibration_curve, reliability, sort_rows
+from toxeval.metrics.oracle_collab.scores import FRACTIONS, TARGETS
 
 import toxeval
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import assert_same
-from toxeval.core.state import merge
 
 import toxeval
+from toxeval.core.state import merge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
@@ -28,18 +28,20 @@ def both(metric: tuple[str, str], p: Any, y: Any, resolution: float, **options: 
     return module.compute(**rows, **options), module.compute(**rows, **options, score_resolution=resolution)
 
 
+#: How scores begin that a grid moves and that have no bound.
+WITHOUT_BOUND = ("brier", "ece", "aurc", "augrc", "oc_auroc", "oc_auprc", "oc_precision", "oc_recall", "oc_f1")
+WITHOUT_BOUND += ("tied_at_cutoff", "n_reviews_for", "review_fraction_for", "best_f1_threat", "best_threshold")
+
+
 def shares(exact: dict[str, Any], gridded: dict[str, Any]) -> dict[str, float]:
-    """Key -> how much of its allowed error it has; no more than all of it, and none without an error."""
+    """Key -> how much of its error it has; no more than all of it. What has none is exact, or without a bound."""
     assert set(exact) == {key for key in gridded if not key.endswith("_error")}
     found = {}
     for key, value in exact.items():
-        error = gridded.get(f"{key}_error", 0.0)
-        if math.isnan(value) and math.isnan(gridded[key]):
+        assert not (key.startswith(WITHOUT_BOUND) and f"{key}_error" in gridded)
+        if key.startswith(WITHOUT_BOUND) or math.isnan(value) and math.isnan(gridded[key]):
             continue
-        if math.isnan(error):  # whether there is a value at all depends on where in its cell a score is
-            assert key.startswith(("precision", "recall", "f1", "oc_precision", "oc_recall", "oc_f1"))
-            continue
-        off = abs(value - gridded[key])
+        off, error = abs(value - gridded[key]), gridded.get(f"{key}_error", 0.0)
         assert off <= error + 1e-12, (key, value, gridded[key], error)
         found[key] = off / error if error > 1e-12 else 0.0
     return found
@@ -48,7 +50,7 @@ def shares(exact: dict[str, Any], gridded: dict[str, Any]) -> dict[str, float]:
 # --- the bounds hold ----------------------------------------------------------------------------------------------
 
 
-@given(ROWS, st.integers(1, 6), st.sampled_from([0.5, 0.0, 1.0, 0.3, 0.77]), st.sampled_from([0.0, 1.0, math.nan]))
+@given(ROWS, st.integers(2, 6), st.sampled_from([0.5, 0.0, 1.0, 0.25, 0.75]), st.sampled_from([0.0, 1.0, math.nan]))
 def test_no_threat_score_is_further_off(rows: list, bits: int, threshold: float, zero_division: float) -> None:
     p, y = zip(*rows)
     shares(*both(THREAT, p, y, 2.0**-bits, threshold=threshold, zero_division=zero_division, detailed=True))
@@ -81,7 +83,7 @@ def test_no_score_is_further_off_at_the_edges_of_cells(strategy: str, rows: list
             ORACLE, p, y, 1 / 8, review_strategy=strategy, targets=TARGETS, detailed=True, review_fractions=[0.2, 0.6]
         )
     )
-    shares(*both(THREAT, p, y, 1 / 8, threshold=0.3, detailed=True))
+    shares(*both(THREAT, p, y, 1 / 8, threshold=0.25, detailed=True))
 
 
 # --- and are tight ------------------------------------------------------------------------------------------------
@@ -115,27 +117,7 @@ def test_some_collaboration_scores_are_nearly_as_far_off(strategy: str, n: int, 
             for key, share in shares(*both(ORACLE, q, y, 2.0**-bits, **options)).items():
                 most[key] = max(most.get(key, 0.0), share)
     _, gridded = both(ORACLE, p, y, 2.0**-bits, **options)
-    loose = {key: share for key, share in most.items() if share < 0.1 and gridded.get(f"{key}_error", 0.0) > 0}
-    assert set(loose) <= {"ece"}
-
-
-@pytest.mark.parametrize(("n", "bits"), [(200, 5), (600, 6)])
-def test_some_calibration_errors_are_nearly_as_far_off(n: int, bits: int) -> None:
-    """Each cell's rows are moved to whichever edges make the calibration error largest."""
-    p, y = smooth(n, bits)
-    q, resolution, module = p.copy(), 2.0**-bits, toxeval.load("oracle_collab")
-    cell = np.floor(p / resolution)
-
-    def ece(q: np.ndarray) -> float:
-        return module.compute(predictions=q, references=y, review_fractions=[])["ece"]
-
-    for c in np.unique(cell):
-        trials = [q]
-        for ups in itertools.product([0.002, 0.998], repeat=2):
-            trials.append(np.where(cell == c, (cell + np.array(ups)[y]) * resolution, q))
-        q = max(trials, key=ece)
-    exact, gridded = both(ORACLE, q, y, resolution, review_fractions=[])
-    assert shares(exact, gridded)["ece"] > 0.1
+    assert not [key for key, share in most.items() if share < 0.1 and gridded.get(f"{key}_error", 0.0) > 0]
 
 
 @pytest.mark.parametrize(("n", "bits"), [(300, 5), (3000, 8)])
@@ -145,17 +127,17 @@ def test_some_threat_scores_are_nearly_as_far_off(n: int, bits: int) -> None:
     for ups in itertools.product([False, True], repeat=2):
         for tied in (False, True):
             q = arranged(p, y, 2.0**-bits, ups * 2, tied)
-            for key, share in shares(*both(THREAT, q, y, 2.0**-bits, threshold=0.301, detailed=True)).items():
+            for key, share in shares(*both(THREAT, q, y, 2.0**-bits, threshold=0.25, detailed=True)).items():
                 most[key] = max(most.get(key, 0.0), share)
-    for key, share in most.items():
-        assert share > 0.1 or key in ("prevalence", "threshold"), key
+    assert most["roc_auc"] > 0.1
+    assert most["average_precision"] > 0.1
 
 
 def test_errors_shrink_with_the_grid() -> None:
     p, y = smooth(20_000, 0)
     coarse, fine = (both(ORACLE, p, y, 2.0**-bits)[1] for bits in (8, 16))
     errors = [key for key in coarse if key.endswith("_error")]
-    assert len(errors) == 5 * 8 + 6
+    assert len(errors) == 3 * 8 + 4
     assert all(fine[key] < coarse[key] / 20 for key in errors if coarse[key])
 
 
@@ -212,10 +194,11 @@ def test_what_has_no_grid_is_refused() -> None:
             kind.compute(**{name: [0.5], "references": [1]}, from_logits=True, score_resolution=0.25)
     with pytest.raises(ValueError, match="oracle_collab: option score_resolution: 0.25 beside review_scores"):
         oracle.compute(predictions=[0.5], references=[1], review_scores=[1], score_resolution=0.25)
-    with pytest.raises(
-        ValueError, match="option threshold: 0.3; allowed: a multiple of score_resolution, 0.125, such as 0.25"
-    ):
-        oracle.compute(predictions=[0.5], references=[1], threshold=0.3, score_resolution=0.125)
+    for kind, name in ((threat, "prediction_scores"), (oracle, "predictions")):
+        with pytest.raises(
+            ValueError, match="option threshold: 0.3; allowed: a multiple of score_resolution, 0.125, such as 0.25"
+        ):
+            kind.compute(**{name: [0.5], "references": [1]}, threshold=0.3, score_resolution=0.125)
     states = [threat.state(prediction_scores=[0.5], references=[1], score_resolution=r) for r in (0.25, 0.5, None)]
     with pytest.raises(ValueError, match="merge: states of different score_resolution: 0.25 and 0.5"):
         merge(states)

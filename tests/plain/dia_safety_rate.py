@@ -71,9 +71,8 @@ def dia_safety_rate(
         for category, slug in CATEGORIES.items():
             rows = [i for i in range(len(references)) if categories[i] == category]
             kept = ["precision", "recall", "f1", "support"] if detailed else ["f1"]
-            put_scores(
-                scores, f"_{slug}", [references[i] for i in rows], [two_way[i] for i in rows], zero_division, kept
-            )
+            convention = zero_division if rows else math.nan
+            put_scores(scores, f"_{slug}", [references[i] for i in rows], [two_way[i] for i in rows], convention, kept)
         by_category = [scores[f"f1_macro_{slug}"] for slug in CATEGORIES.values()]
         scores["f1_macro_by_category"] = mean_of_defined(by_category)
     return scores

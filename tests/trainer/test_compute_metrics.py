@@ -177,7 +177,12 @@ def test_processes_of_a_trainer_each_score_everything() -> None:
     assert metric.compute_metrics(prediction(LOGITS, LABELS))["accuracy"] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("found", [(LOGITS, LABELS), {"predictions": LOGITS, "label_ids": LABELS}, LOGITS])
+def test_an_eval_prediction_may_be_the_pair_it_stands_for() -> None:
+    metric = toxeval.load("sold_macro_f1")
+    assert metric.compute_metrics((LOGITS, LABELS)) == metric.compute_metrics(prediction(LOGITS, LABELS))
+
+
+@pytest.mark.parametrize("found", [(LOGITS, LABELS, None), {"predictions": LOGITS, "label_ids": LABELS}, LOGITS])
 def test_what_is_no_eval_prediction_is_refused(found: Any) -> None:
     expected = f"a {type(found).__name__}; allowed: an EvalPrediction, which has predictions and label_ids"
     with pytest.raises(ValueError, match=f"sold_macro_f1: eval_prediction: {expected}"):

@@ -117,8 +117,8 @@ class Option:
         """What is allowed, for messages and help."""
         raise NotImplementedError
 
-    def _refuse(self, value: Any, within: str = "") -> Any:
-        refuse(describe(value), self.allowed, option=within or self.name)
+    def _refuse(self, value: Any) -> Any:
+        refuse(describe(value), self.allowed, option=self.name)
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,10 @@ class Number(Option):
         return self._number(value)
 
     def _number(self, value: Any, within: str = "") -> float:
-        if not is_number(value) or not self.low <= value <= self.high or self.inside and value in (self.low, self.high):
-            self._refuse(value, within)
+        outside = not is_number(value) or not self.low <= value <= self.high
+        if outside or self.inside and value in (self.low, self.high):
+            allowed = f"a number from {self.low} to {self.high}" if outside else self.allowed
+            refuse(describe(value), allowed, option=within or self.name)
         return plain_number(value) + 0.0  # + 0.0 makes 0.0 of -0.0
 
 

@@ -358,10 +358,7 @@ def _as_numbers(place: Place, values: Any) -> np.ndarray:
     if isinstance(rows, np.ndarray) and rows.dtype == object:
         rows = rows.tolist()
     if isinstance(rows, list) and rows and hasattr(rows[0], "detach"):  # a list of tensors
-        rows = [
-            _from_torch(place, value, row).tolist() if hasattr(value, "detach") else value
-            for row, value in enumerate(rows)
-        ]
+        rows = [_from_torch(place, value, row) if hasattr(value, "detach") else value for row, value in enumerate(rows)]
     array = _array(rows)
     if array.dtype.kind == "O" and isinstance(rows, list):
         rows = [plain_values(row) if isinstance(row, (list, tuple)) else row for row in plain_values(rows)]

@@ -1,13 +1,14 @@
-"""Counting combinations of ids: what one loop over the rows counts, whichever way the rows are taken."""
+"""Counting combinations of ids: what one loop over the rows counts, over one block of them or several."""
 
 import numpy as np
 import pytest
-from toxeval.core.scoring import BLOCK, PAIRS_FROM, confusion_matrix, count_codes
+
+from toxeval.core.scoring import BLOCK, confusion_matrix, count_codes
 
 
 @pytest.mark.parametrize("sizes", [(1,), (2, 2), (8, 8), (5, 2, 5), (127,), (12, 12)])
-@pytest.mark.parametrize("n", [0, 1, 1000, PAIRS_FROM - 1, PAIRS_FROM, PAIRS_FROM + 1, 4 * BLOCK, 4 * BLOCK + 1])
-def test_codes_one_by_one_or_two_at_a_time(sizes: tuple[int, ...], n: int) -> None:
+@pytest.mark.parametrize("n", [0, 1, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 4 * BLOCK, 4 * BLOCK + 1])
+def test_codes_over_blocks_of_rows(sizes: tuple[int, ...], n: int) -> None:
     rng = np.random.default_rng(n)
     columns = [rng.integers(0, size, n).astype(np.int8) for size in sizes]
     wanted = np.zeros(sizes, dtype=np.int64)
@@ -23,6 +24,6 @@ def test_rows_of_a_confusion_matrix_are_references() -> None:
 
 
 def test_ids_are_left_as_they_were() -> None:
-    ids = np.full(PAIRS_FROM, 3, dtype=np.int8)
+    ids = np.full(BLOCK + 1, 3, dtype=np.int8)
     count_codes(16, (ids, 4), (ids, 4))
     assert (ids == 3).all()

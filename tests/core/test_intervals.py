@@ -10,10 +10,10 @@ from generated import DATA, labels, logits
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from toxeval.core.intervals import auc_interval, average_interval, f1_interval, wilson
-from toxeval.core.resampling import Draws
 
 import toxeval
+from toxeval.core.intervals import auc_interval, average_interval, f1_interval, wilson
+from toxeval.core.resampling import Draws
 
 undefined = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 LEVEL = {"confidence_level": 0.95}
@@ -43,15 +43,15 @@ def test_f1_through_jaccard() -> None:
 def test_micro_f1_of_tokens_that_are_wrong_twice_is_an_accuracy() -> None:
     """Where each wrong token is a false positive of one class and a false negative of another, micro F1 is the share of
     right tokens: about as wide as that, and not as if there were twice as many errors."""
-    low, high = f1_interval(800, 400, 0.95, twice=200)
+    low, high = f1_interval(800, 400, 0.95, crossed=200)
     expected_low, expected_high = wilson(800, 1000, 0.95)
     assert high - low == pytest.approx(expected_high - expected_low, rel=0.02)
     assert f1_interval(800, 400, 0.95)[1] - f1_interval(800, 400, 0.95)[0] < 0.85 * (high - low)
 
 
 def test_f1_without_true_positives() -> None:
-    assert f1_interval(0, 20, 0.95, twice=10)[0] == 0.0
-    assert f1_interval(0, 20, 0.95, twice=10)[1] > f1_interval(0, 20, 0.95)[1]
+    assert f1_interval(0, 20, 0.95, crossed=10)[0] == 0.0
+    assert f1_interval(0, 20, 0.95, crossed=10)[1] > f1_interval(0, 20, 0.95)[1]
 
 
 def test_auc_interval_solves_its_equation() -> None:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import SAMPLES, Row, Sample, assert_same, columns, ids
-from toxeval.core.resampling import Draws
-from toxeval.core.state import State, merge, merge_compact
+from samples import SAMPLES, Row, Sample, assert_same, columns, ids, replicate
 
 import toxeval
+from toxeval.core.resampling import Draws
+from toxeval.core.state import State, merge, merge_compact
 
 every = pytest.mark.parametrize("sample", SAMPLES, ids=ids)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -45,7 +45,7 @@ def test_intervals_of_a_compacted_state_are_those_of_its_rows(sample: Sample, da
     metric = sample.load(**sample.needed)
     state = metric.state(**columns(data.draw(sample.rows())))
     plain, compacted = (
-        metric.replicate(metric.score, each)(Draws(np.random.default_rng(0), 3)) for each in (state, state.compact())
+        replicate(metric, each)(Draws(np.random.default_rng(0), 3)) for each in (state, state.compact())
     )
     for key, values in plain.items():
         np.testing.assert_allclose(compacted[key], values, rtol=0, atol=1e-12)
@@ -62,7 +62,7 @@ def test_a_compacted_state_doesnt_depend_on_order(sample: Sample, data: st.DataO
 
 
 def test_rows_that_are_added_stay_few_where_they_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toxeval.metrics.oracle_collab.base.COMPACT_FROM", 1000)
+    monkeypatch.setattr("toxeval.core.metric.COMPACT_FROM", 1000)
     rng, metric, all_rows = np.random.default_rng(0), toxeval.load("oracle_collab"), []
     for _ in range(30):
         p = rng.integers(0, 101, 100) / 100
@@ -105,7 +105,7 @@ def test_what_cannot_be_merged_is_refused() -> None:
         metric.score_state(labels, detail=True)
     with pytest.raises(ValueError, match="threat_f1: input threshold: unknown"):
         metric.state(prediction_scores=[0.5], references=[1], threshold=0.3)
-    with pytest.raises(ValueError, match="format 1; this version reads format 3"):
+    with pytest.raises(ValueError, match="format 1; this version reads format 4"):
         _read_old_format(labels)
 
 
@@ -156,7 +156,7 @@ def test_a_state_keeps_its_metric(sample: Sample) -> None:
 def test_a_state_of_count_alone_is_of_no_metric() -> None:
     metric = toxeval.load("sold_macro_f1")
     rows = {"predictions": [1, 0], "references": [1, 0]}
-    alone, named = metric.count(metric.encode(**rows)), metric.state(**rows)
+    alone, named = metric.definition.count(metric.encode(**rows)), metric.state(**rows)
     assert alone.metric == State.from_bytes(alone.to_bytes()).metric == ""
     assert metric.score_state(alone + alone) == metric.score_state(named + named)
     with pytest.raises(ValueError, match="merge: states of different metrics: unknown and sold_macro_f1"):

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from generated import DATA, labels, logits, probabilities, utterances
+from samples import replicate
 from scipy.stats import bootstrap
 from sklearn.metrics import average_precision_score, roc_auc_score
-from toxeval.core.resampling import Draws, cluster_counts, resample
 
 import toxeval
+from toxeval.core.resampling import Draws, cluster_counts, resample
 
 undefined = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 LEVEL = {"confidence_level": 0.95}
@@ -19,7 +20,7 @@ LEVEL = {"confidence_level": 0.95}
 def drawn(name: str, inputs: dict[str, Any], n: int, encode: dict | None = None, **options: Any) -> dict[str, Any]:
     metric = toxeval.load(name)
     state = metric.count(metric.encode(**inputs, **(encode or {})))
-    return resample(metric.replicate(metric.score, state, **options), n, 1)
+    return resample(replicate(metric, state, **options), n, 1)
 
 
 # --- resampled counts are resampled rows --------------------------------------------------------------------------
@@ -99,7 +100,7 @@ def test_groups_against_a_row_bootstrap(n: int, decimals: int | None, own: bool)
 def test_draws_of_the_data_as_they_are_give_the_scores(name: str) -> None:
     metric = toxeval.load(name)
     state = metric.count(metric.encode(**DATA[name](200)))
-    still = metric.replicate(metric.score, state)(Draws(np.random.default_rng(0), 0))
+    still = replicate(metric, state)(Draws(np.random.default_rng(0), 0))
     scores = metric.score(state)
     for key, values in still.items():
         if key in scores.values:

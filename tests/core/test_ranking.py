@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import oracle_collab as plain
 from sklearn.metrics import average_precision_score, roc_auc_score
+
 from toxeval.core.ranking import Sorted, average_precision, rank, rank_sorted, roc_auc
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False)
