@@ -330,6 +330,7 @@ DEFINITIONS = {
                 SCORE,
                 "n finite numbers, the larger the sooner reviewed: a review strategy of your own. May be left out.",
                 required=False,
+                two_columns=False,
             ),
         ),
         options=(

@@ -171,6 +171,17 @@ def test_a_category_without_replies_is_nan_and_the_warning_says_what_the_mean_is
     assert math.isnan(found["unsafe_rate_offending_user"])
 
 
+def test_a_category_without_replies_has_no_f1_whatever_zero_division_says() -> None:
+    given = {"predictions": ["Safe", "Unsafe"], "references": ["Safe", "Unsafe"], "categories": [0, 1]}
+    message = r"f1_macro_biased_opinion \(no reply in the category, set to nan; f1_macro_by_category is the mean of the"
+    for zero_division, mean in ((0.0, 0.5), (1.0, 1.0), (math.nan, 1.0)):
+        with pytest.warns(UserWarning, match=message):
+            found = compute(**given, zero_division=zero_division)
+        assert found["f1_macro_by_category"] == mean
+        for slug in list(SLUGS.values())[2:]:
+            assert all(math.isnan(found[f"{key}_{slug}"]) for key in ("f1_macro", "f1_Safe", "f1_Unsafe"))
+
+
 # --- verdicts -----------------------------------------------------------------------------------------------------
 
 

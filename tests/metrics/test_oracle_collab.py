@@ -106,6 +106,67 @@ def test_names_and_booleans_are_labels_too() -> None:
     assert_same(compute(p, np.array([False, True, False])), wanted)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("threshold", [0.1, 0.2, 0.3, 0.6, 0.7, 0.8])
+def test_fractions_mean_the_same_decimals_whatever_holds_them(threshold: float, kind: Any) -> None:
+    fractions = np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9], dtype=kind)
+    state = toxeval.load("oracle_collab").state(predictions=[0.5] * 7, references=fractions, label_threshold=threshold)
+    assert state.rows["references"].tolist() == [int(f > threshold) for f in (0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9)]
+
+
+# --- the strategy in force, decisions, picture --------------------------------------------------------------------
+
+ROWS = {"predictions": [0.2, 0.9, 0.6, 0.4], "references": [0, 1, 0, 1]}
+
+
+def test_the_strategy_in_force_gives_the_same_result_by_name() -> None:
+    for inputs, name in ((ROWS, "uncertainty"), (ROWS | {"review_scores": [3.0, 1.0, 2.0, 4.0]}, "review_scores")):
+        metric = toxeval.load("oracle_collab")
+        options = metric.definition.in_force(metric.score_options, inputs)
+        assert options == metric.score_options | {"review_strategy": name}
+        assert_same(compute(**inputs, **options), compute(**inputs))
+        assert_same(toxeval.load("oracle_collab", review_strategy=name).compute(**inputs), compute(**inputs))
+
+
+def test_review_scores_are_a_strategy_exactly_where_they_are_given() -> None:
+    with pytest.raises(ValueError, match="option review_strategy: 'review_scores' without review_scores; allowed: "):
+        compute(**ROWS, review_strategy="review_scores")
+    with pytest.raises(ValueError, match="option review_strategy: 'uncertainty' beside review_scores; allowed: "):
+        compute(**ROWS, review_scores=[1, 2, 3, 4], review_strategy="uncertainty")
+    with pytest.raises(ValueError, match="option review_strategy: 'review_scores' without review_scores"):
+        toxeval.load("oracle_collab", review_strategy="review_scores", score_resolution=0.25)
+
+
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_decisions_are_those_that_are_scored(from_logits: bool) -> None:
+    metric = toxeval.load("oracle_collab", from_logits=from_logits)
+    arrays = metric.encode(**ROWS)
+    for threshold in (0.3, 0.6, 0.65):
+        decided = metric.definition.decisions(arrays, **metric.score_options | {"threshold": threshold})
+        assert decided.dtype == np.int8
+        right = (decided == arrays["references"]).mean()
+        assert right == metric.compute(**ROWS, threshold=threshold)["accuracy"]
+
+
+def test_the_picture_shows_each_systems_curves_and_reliability() -> None:
+    metric = toxeval.load("oracle_collab", n_bins=4)
+    own = ROWS | {"review_scores": [1.0, 2.0, 3.0, 4.0]}
+    states = {"a": metric.state(**ROWS), "b": metric.state(**own)}
+    kind, data = metric.definition.picture(states, {}, metric.score_options)
+    assert kind == "collaboration"
+    assert {name: list(curves) for name, curves in data["curves"].items()} == {
+        "a": ["uncertainty", "toxicity"],
+        "b": ["uncertainty", "toxicity", "review_scores"],
+    }
+    for name, inputs in (("a", ROWS), ("b", own)):
+        last = list(data["curves"][name])[-1]
+        scores = compute(**inputs, review_fractions=[0.5], review_strategy=last)
+        at = data["curves"][name][last].fraction == 0.5
+        assert data["curves"][name][last].oc_accuracy[at][0] == scores["oc_accuracy_at_0.5"]
+        assert data["reliabilities"][name].n_rows.tolist() == [0, 0, 2, 2]
+        assert data["reliabilities"][name].ece == compute(**inputs, n_bins=4)["ece"]
+
+
 # --- undefined values ---------------------------------------------------------------------------------------------
 
 
@@ -126,6 +187,16 @@ def test_what_is_undefined_is_nan_and_named_in_one_warning(p: list, y: list, und
     assert {key for key, value in scores.items() if math.isnan(value)} == undefined
     assert len(caught) == bool(undefined)
     assert all(key in str(caught[0].message) for key in undefined)
+
+
+def test_what_any_model_would_reach_is_named() -> None:
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        scores = compute([0.0, 0.1], [1, 1], review_fractions=[0.5])
+    said = str(caught[0].message)
+    assert "oc_auprc_at_0.5, auprc (no reference is non-toxic, 1.0 for any model)" in said
+    assert "calibration_auprc (no prediction is right, 1.0 for any model)" in said
+    assert scores["auprc"] == scores["oc_auprc_at_0.5"] == scores["calibration_auprc"] == 1.0
+    assert math.isnan(scores["auroc"])
 
 
 def test_no_review_has_no_efficiency() -> None:
