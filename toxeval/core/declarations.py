@@ -85,6 +85,8 @@ class Option:
         default: the value in force where none is given. None may be given if it is the default.
         with_rows: whether it must be known when rows come in.
         changes_numbers: whether scores depend on it, and not only which ones are shown.
+        later: whether it came after results had been signed, whose signature doesn't name it: it then stands in a
+            signature only where it isn't the default.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Option:
     default: Any = None
     with_rows: bool = False
     changes_numbers: bool = True
+    later: bool = False
     #: what a page shows for it
     kind: ClassVar[str] = ""
 
@@ -291,6 +294,7 @@ INVALID = Choice(
     "reference's class and as a false alarm for none, and adds n_invalid, invalid_rate and the rate of each reason.",
     "error",
     with_rows=True,
+    later=True,
     choices=("error", "count"),
 )
 FROM_LOGITS = Flag("from_logits", "Scores are logits: of a sigmoid, or in two columns of a softmax.", with_rows=True)

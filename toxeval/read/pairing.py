@@ -58,6 +58,7 @@ class Rows:
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
 
     Attributes:
+        name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
         matched: the column by which rows are matched, or `POSITION`; "" for a single table.
         inputs: the names of the inputs that were found.
 
@@ -83,6 +84,7 @@ class Rows:
         columns: Mapping[str, str] | None = None,
     ) -> None:
         said = columns or {}
+        self.name, self.n_rows = predictions.name, predictions.n_rows
         self._without_ids = said.get(ID) == ""
         self._definition = definition
         self._tables = [predictions] if references is None else [predictions, references]
