@@ -1,6 +1,7 @@
 """The doctor finds what is wrong, everything at once, and nothing where nothing is."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,13 @@ import numpy as np
 import pytest
 from samples import SAMPLES, Sample, ids
 
-from toxeval.doctor import Finding, examine
-from toxeval.jobs import Job
-from toxeval.loading import metric_class
+from toxeval import doctor
+from toxeval.cli.job import Job
+from toxeval.cli.words import CommandWords
+from toxeval.core.metric import Metric
+from toxeval.doctor import Finding
+from toxeval.loading import definition
+from toxeval.read import open_table
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -19,6 +24,11 @@ GOOD = [g if flip else 1 - g for g, flip in zip(GOLD, (RNG.random(N) < 0.9).toli
 SCORES = (0.5 * np.array(GOLD) + 0.5 * RNG.random(N)).round(3).tolist()
 SOFT = np.clip(np.array(SCORES) + RNG.normal(size=N) * 0.2, 0.001, 0.999).round(3).tolist()
 NAMES = ["NOT", "OFF"]
+
+
+def examine(job: Job) -> list[Finding]:
+    tables = job.table(*job.predictions), job.references_table()
+    return doctor.examine(job.load(), *tables, job.columns, CommandWords())
 
 
 def lines(path: Path, **columns: list[Any]) -> str:
@@ -161,13 +171,13 @@ def test_every_way_of_calling_every_metric_is_looked_at(tmp_path: Path, sample: 
     assert not [f for f in examine(job) if f.where == "rows" or "label" in f.what]
 
 
-def test_labels_that_a_metric_does_not_declare_are_not_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_that_a_metric_does_not_declare_are_not_looked_at(tmp_path: Path) -> None:
     given = {"predictions": [["Safe", "Unsafe"][g] for g in GOOD], "categories": ["another"] * N}
     assert only(findings(tmp_path, "dia_safety_rate", **given)).what == f"unknown label 'another' ({N} times)"
-    monkeypatch.setattr(metric_class("dia_safety_rate"), "labels", {})
-    assert not findings(tmp_path, "dia_safety_rate", **given)
+    declared = definition("dia_safety_rate")
+    inputs = tuple(replace(each, labels=() if each.name == "categories" else each.labels) for each in declared.inputs)
+    metric = Metric(replace(declared, inputs=inputs))
+    assert not doctor.examine(metric, open_table(str(tmp_path / "p.jsonl")))
 
 
 def test_rows(tmp_path: Path) -> None:

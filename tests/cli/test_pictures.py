@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from toxeval.jobs import Job
 from toxeval.metrics import plots
 from toxeval.metrics.threat_f1 import base
 
 from toxeval import pictures
-from toxeval.jobs import Job
 
 
 def test_equal_rows_that_are_kept_once_are_all_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

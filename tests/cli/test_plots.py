@@ -14,12 +14,12 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from toxeval.jobs import Job
 from toxeval.metrics import plots
 from toxeval.metrics.oracle_collab.curves import review_curve
+from toxeval.pictures import draw
 
 import toxeval as package
-from toxeval.jobs import Job
-from toxeval.pictures import draw
 
 RNG = np.random.default_rng(0)
 N = 400

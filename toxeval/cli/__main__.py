@@ -1,0 +1,5 @@
+"""``python -m toxeval.cli``."""
+
+from . import main
+
+main()
