@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from toxeval.loading import load
-from toxeval.report import number, table
+from toxeval.cli.report import number, table
 
 #: What each metric's table shows: keys and what they say. The metric cards list all keys.
 SHOWN: Mapping[str, Mapping[str, str]] = {

@@ -58,10 +58,11 @@ def examine(
         words: in which findings speak.
     """
     words, said = words or Words(), dict(columns or {})
-    found = list(_ids(predictions, references, said))
-    if references is None and not predictions.once:  # repeated ids are found already
-        said |= {ID: ""}
+    found: list[Finding] = []
     try:
+        found += _ids(predictions, references, said)
+        if references is None and not predictions.once:  # repeated ids are found already
+            said |= {ID: ""}
         rows = Rows(metric.definition, predictions, references, said)
         inputs = rows.collect()
     except Refusal as refusal:  # ids or lengths that don't match, missing columns, broken rows

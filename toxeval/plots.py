@@ -1,22 +1,17 @@
 """Pictures of the metrics: from arrays to a `matplotlib.figure.Figure`, at the size at which a paper prints them.
 
 What is drawn a metric's definition says (`Picture`), and no score is computed here. The colours are those of Okabe and
-Ito, which colour-blind readers can tell apart; systems also differ in markers or line styles. Names of systems are shown
-as they are. matplotlib is imported when a picture is drawn, and no global state of it is touched. Figures are 3.3 inches
-wide (a column) or 7 inches (a page).
+Ito, which colour-blind readers can tell apart; systems also differ in markers or line styles. Names of systems are
+shown as they are. matplotlib is imported when a picture is drawn, and no global state of it is touched. Figures are 3.3
+inches wide (a column) or 7 inches (a page).
 """
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from toxeval.core.declarations import Picture, confusion_picture
-from toxeval.core.metric import Metric
-from toxeval.core.refusals import Known, refuse
-from toxeval.core.state import MULTIPLICITY, State
-from toxeval.read import Batch, Rows, add_rows
+from toxeval.core.declarations import Picture
 
 COLUMN, PAGE = 3.3, 7.0
 #: Okabe and Ito (2008), the dark ones first.
@@ -52,47 +47,6 @@ _STYLE = {
     "savefig.dpi": 300,
     "text.parse_math": False,  # a $ in the name of a file is a $
 }
-
-
-# --- from rows to files -------------------------------------------------------------------------------------------
-
-
-def picture_of(
-    metric: Metric, systems: Mapping[str, Rows], progress: Callable[[Rows], Iterable[Batch]] = iter
-) -> Picture:
-    """A metric's picture of the rows of one or several systems.
-
-    Args:
-        metric: the metric, its options fixed.
-        systems: name -> rows.
-        progress: see `add_rows`.
-
-    Raises:
-        Refusal: for bad input; for several systems where there is one picture for each; for a metric without any.
-    """
-    definition, states, results = metric.definition, {}, {}
-    intervals = {"confidence_level": definition.picture_confidence}
-    for name, rows in systems.items():
-        add_rows(metric, rows, groups=False, progress=progress)
-        states[name] = _row_by_row(metric.added_state())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # undefined scores are gaps in a picture
-            # of metrics that are drawn without scores, too: what they refuse has no picture
-            results[name] = metric.compute(**intervals) or {}
-    with Known(metric=definition.name):
-        if definition.picture is not None:
-            return definition.picture(states, results, metric.score_options | intervals)
-        if definition.confusions is None:
-            refuse("no confusion matrix", "a metric that counts one", where="plot")
-        return confusion_picture(states, definition.confusions)
-
-
-def _row_by_row(state: State) -> State:
-    """The state with an entry a row: of many rows, equal ones are kept once."""
-    if state.multiplicity is None:
-        return state
-    rows = {key: np.repeat(values, state.multiplicity) for key, values in state.rows.items() if key != MULTIPLICITY}
-    return State(state.n_rows, state.counts, rows, state.resolution)
 
 
 def draw(picture: Picture) -> Any:

@@ -13,7 +13,7 @@ from toxeval.core.intervals import normal_quantile
 from toxeval.core.state import State
 
 import toxeval
-from toxeval import runs
+from toxeval import systems
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined:", "ignore:torch.quantize")
 
@@ -311,14 +311,14 @@ def test_conversations_are_texts_or_numbers_in_all_batches() -> None:
     ],
 )
 def test_only_scores_are_aggregated(results: Any, found: str) -> None:
-    with pytest.raises(ValueError, match=f"toxeval.runs: .*{found}"):
-        runs.aggregate(results)
+    with pytest.raises(ValueError, match=f"toxeval.systems: .*{found}"):
+        systems.aggregate(results)
 
 
 @pytest.mark.parametrize("keys", ["accuracy", [["accuracy"]], [None]])
 def test_keys_are_a_list_of_names(keys: Any) -> None:
     with pytest.raises(ValueError, match="sold_macro_f1: keys: "):
-        runs.compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
+        systems.compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
 
 
 BOOLS = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import toxeval
-from toxeval.runs import compare
+from toxeval.systems import compare
 
 
 @pytest.mark.parametrize("logit", [1e-17, -1e-17, 1e-12, 40.0, -800.0, 800.0])

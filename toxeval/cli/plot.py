@@ -1,5 +1,6 @@
 """``toxeval plot``."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
     """
     import importlib
 
-    from toxeval import plots
+    from toxeval import pictures, plots
     from toxeval.read import Rows
 
     from .job import Job, short_names
@@ -36,15 +37,19 @@ def plot(metric: str, out: str, **given: Any) -> None:
         raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
     if not Path(out).parent.is_dir():
         raise click.UsageError(f"--out {out}: there is no folder {Path(out).parent}")
+    os.environ.pop("MPLBACKEND", None)  # a file needs no display, whatever a notebook has set for its own
     try:
         importlib.import_module("matplotlib")
     except ImportError:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
     job = Job(metric, **given)
     scored, references = job.load(), job.references_table()
+    names = short_names(job.predictions)
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
     rows = {
         name: Rows(job.definition, job.table(path), references, job.columns)
-        for name, path in zip(short_names(job.predictions), job.predictions)
+        for name, path in zip(names, job.predictions)
     }
-    plots.save(plots.draw(plots.picture_of(scored, rows, progress_bar)), out)
+    plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
     click.echo(out)
