@@ -15,6 +15,7 @@ from toxeval.core.labels import IGNORE
 from toxeval.core.metric import DOUBTED_ROWS, Metric
 from toxeval.core.ranking import roc_auc
 from toxeval.core.refusals import Refusal, Words, describe, is_missing
+from toxeval.core.scoring import score_doubts
 from toxeval.read import Rows, Table
 from toxeval.read.columns import ID, ID_COLUMNS, say
 from toxeval.read.tables import as_list
@@ -244,7 +245,8 @@ def _called(value: Any, labels: Sequence[str]) -> str:
         return "-100"
     if isinstance(value, str) and value.strip().lower() in map(str.lower, labels):
         return repr(value)
-    return f"unknown label {describe(value, labels)}"
+    described = describe(value, labels)
+    return f"{described} where a label is wanted" if described.startswith("a ") else f"unknown label {described}"
 
 
 def _never(where: str, predictions: np.ndarray, there: np.ndarray, labels: Sequence[str]) -> Iterator[Finding]:
@@ -300,8 +302,7 @@ def _scores(each: Input, values: Any, logits: bool, words: Words) -> Iterator[Fi
     if len(column) >= DOUBTED_ROWS and len(distinct) == 1:
         yield finding(f"the same score in all {len(column)} rows", "the model says nothing")
     elif not logits and share == 1:
-        advice = "give the scores: of decisions, ranks, calibration and review by uncertainty say nothing"
-        yield finding("all exactly 0 or 1: these look like decisions, not probabilities", advice)
+        yield from (finding(*doubt) for doubt in score_doubts(column))
     elif len(column) >= DOUBTED_ROWS and not logits:
         if len(distinct) == 2:
             yield finding("only two different values", "are these labels? Ranks need scores")

@@ -5,8 +5,6 @@ words (``tokenizer(words, is_split_into_words=True).word_ids()``): for each sub-
 special tokens and padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

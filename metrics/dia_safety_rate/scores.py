@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -367,7 +368,7 @@ DEFINITIONS = {
             ),
         ),
         options=(
-            INVALID_PREDICTIONS,
+            replace(INVALID_PREDICTIONS, later=False),
             Choice(
                 "verdicts",
                 '"auto" adds the rates of the two kinds of unsafe if they occur; "three-way" adds them in any case; '

@@ -1,6 +1,7 @@
 """The doctor finds what is wrong, everything at once, and nothing where nothing is."""
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from samples import SAMPLES, Sample, ids
 
+import toxeval
 from toxeval import doctor
 from toxeval.cli.job import Job
 from toxeval.cli.words import CommandWords
@@ -74,7 +76,11 @@ def test_nothing_is_wrong(tmp_path: Path) -> None:
         ([NAMES[p] for p in GOOD[:-1]] + ["off "], "'off ' (1 times)", (N - 1,)),
         ([NAMES[p] for p in GOOD[:-1]] + ["UNK"], "unknown label 'UNK' (1 times)", (N - 1,)),
         ([NAMES[p] for p in GOOD[:-1]] + [1], "names and ids in one input", ()),
-        ([NAMES[p] for p in GOOD[:-1]] + ["what a nice long sentence"], "unknown label a text of 25", (N - 1,)),
+        (
+            [NAMES[p] for p in GOOD[:-1]] + ["what a nice long sentence"],
+            "a text of 25 characters where a label is wanted",
+            (N - 1,),
+        ),
     ],
 )
 def test_values_that_are_no_labels(tmp_path: Path, predictions: list[Any], what: str, rows: tuple[int, ...]) -> None:
@@ -198,3 +204,24 @@ def test_a_missing_column_is_found(tmp_path: Path) -> None:
     file.write_text("predictions,gold\nOFF,OFF\nNOT,OFF\n")
     found = examine(Job("sold_macro_f1", (str(file),)))
     assert [(f.where, "--columns references=" in f.advice) for f in found] == [("references", True)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "scores", "said"),
+    [
+        ("oracle_collab", "predictions", [float(g) for g in GOOD], "all exactly 0 or 1: these look like decisions"),
+        ("oracle_collab", "predictions", [max(p, 1 - p) for p in SOFT], "no score is below 0.5 (are these confidences"),
+        ("threat_f1", "prediction_scores", [max(p, 1 - p) for p in SOFT], "no score is below 0.5 (are these confid"),
+    ],
+)
+def test_compute_warns_of_what_the_doctor_knows(
+    tmp_path: Path, metric: str, name: str, scores: list[float], said: str
+) -> None:
+    with pytest.warns(UserWarning, match="these") as warned:
+        toxeval.load(metric).compute(**{name: scores}, references=GOLD)
+    assert any(f"{metric}: {name}: {said}" in str(warning.message) for warning in warned)
+    found = findings(tmp_path, metric, **{name: scores}, references=GOLD)
+    assert any(finding.what.startswith(said.partition(" (")[0]) for finding in found)
+    with warnings.catch_warnings():  # few rows are so by chance
+        warnings.filterwarnings("error", message=".*these")
+        toxeval.load(metric).compute(**{name: scores[:19]}, references=GOLD[:19])

@@ -88,6 +88,16 @@ def test_a_boolean_says_what_the_metric_says(tmp_path: Path) -> None:
     assert "unknown label 'True'" in toxeval("score", "sold_macro_f1", "--predictions", tmp_path / "p.csv").refused()
 
 
+def test_a_boolean_says_nothing_where_it_may_mean_either(tmp_path: Path) -> None:
+    """road-13: is_safe, or unsafe?"""
+    rows = [{"is_safe": safe, "category": "Risk Ignorance"} for safe in (True, True, True, False)]
+    files = "--predictions", lines(tmp_path / "bt.jsonl", rows), "--columns", "predictions=is_safe"
+    assert "predictions[0]: the bool True; allowed: " in toxeval("score", "dia_safety_rate", *files).refused()
+    answer = toxeval("doctor", "dia_safety_rate", *files)
+    assert answer.status == 1
+    assert "predictions: " in answer.out
+
+
 def test_confidences_of_the_predicted_label(tmp_path: Path) -> None:
     """road-14: what a text-classification pipeline calls score."""
     rng = np.random.default_rng(0)
@@ -251,17 +261,15 @@ def test_a_comparison_depends_on_no_third_file(tmp_path: Path) -> None:
 HEAVY = ("evaluate", "datasets", "pandas", "sklearn", "scipy", "pyarrow", "matplotlib", "tqdm")
 
 
-@pytest.mark.parametrize("metric", package.METRICS)
-def test_scoring_an_example_imports_nothing_heavy(metric: str, checkout: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom toxeval.cli import main\n"
-        "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
-    )
-    example = str(checkout / "toxeval" / "examples" / f"{metric}.jsonl")
-    command = [sys.executable, "-c", code, "score", metric, "--predictions", example]
-    for option, value in demo.OPTIONS.get(metric, {}).items():  # with which every score is defined
-        command += ["--option", f"{option}={list(value)}"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+def test_scoring_the_examples_imports_nothing_heavy(checkout: Path, tmp_path: Path) -> None:
+    code = "import sys\nfrom toxeval.cli import main\n"
+    for metric in package.METRICS:
+        arguments = ["toxeval", "score", metric, "--predictions", f"{checkout}/toxeval/examples/{metric}.jsonl"]
+        for option, value in demo.OPTIONS.get(metric, {}).items():  # with which every score is defined
+            arguments += ["--option", f"{option}={list(value)}"]
+        code += f"sys.argv = {arguments}\ntry:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+    code += "print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     modules = {name.partition(".")[0] for name in done.stderr.split()}
     assert "numpy" in modules
     assert not modules.intersection(HEAVY)
