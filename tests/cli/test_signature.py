@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from toxeval.cli.job import Job, job_of, score
+from toxeval.cli.job import Job, job_of
+from toxeval.cli.job import result_of as score
 from toxeval.signature import differences, mismatches, read_result
 
 # classes that few rows can't define are no matter here

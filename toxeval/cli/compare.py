@@ -124,7 +124,7 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
     from toxeval.signature import combined, digest
     from toxeval.systems.files import read_files
 
-    from .job import result_of, whole_intervals
+    from .job import signed_result, whole_intervals
 
     if len(job.predictions) < 2:
         allowed = "at least two, to compare the others with the first"
@@ -138,7 +138,7 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         systems.compare(metric, own, rows.own[0], rows.shared, keys=list(keys) or None, **chosen, names=(path, first))
         for path, own in zip(others, rows.own[1:])
     ]
-    result = result_of(
+    result = signed_result(
         job,
         rows.inputs,
         confidence=chosen,

@@ -121,7 +121,7 @@ def dataset_table(metric: Definition, dataset: str, data_dir: str) -> Table:
 # --- results ------------------------------------------------------------------------------------------------------
 
 
-def score(job: Job, progress: Progress = iter) -> Result:
+def result_of(job: Job, progress: Progress = iter) -> Result:
     """Score the predictions; several files of them are runs whose scores are averaged.
 
     Raises:
@@ -129,7 +129,7 @@ def score(job: Job, progress: Progress = iter) -> Result:
         FileNotFoundError: for a missing file.
     """
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
-        return _score_together(job, progress)
+        return _result_of_runs(job, progress)
     metric, references = job.load(), job.references_table()
     results, digests, lengths, matched = [], [], [], []
     for path in job.predictions:
@@ -143,7 +143,7 @@ def score(job: Job, progress: Progress = iter) -> Result:
         if lengths[0] != lengths[-1]:
             found = f"{lengths[0]} rows in {job.predictions[0]} and {lengths[-1]} in {path}"
             refuse(found, "the same rows in every run", metric=job.metric, inputs=("predictions",))
-    result = result_of(
+    result = signed_result(
         job,
         inputs,
         confidence=job.confidence_options(metric),
@@ -158,7 +158,7 @@ def score(job: Job, progress: Progress = iter) -> Result:
     return replace(result, scores=summary.mean, runs=summary.runs, spread=_spread(summary))
 
 
-def _score_together(job: Job, progress: Progress) -> Result:
+def _result_of_runs(job: Job, progress: Progress) -> Result:
     """The mean scores of several runs, with intervals; the same for any order of the runs."""
     metric = job.load()
     tables = [job.table(path) for path in job.predictions]
@@ -171,7 +171,7 @@ def _score_together(job: Job, progress: Progress) -> Result:
     scores = dict(summary.mean)
     for key in summary.low:
         scores |= {f"{key}_low": summary.low[key], f"{key}_high": summary.high[key]}
-    result = result_of(
+    result = signed_result(
         job,
         rows.inputs,
         confidence=intervals,
@@ -189,7 +189,7 @@ def whole_intervals(job: Job, metric: Metric) -> dict[str, Any]:
     return {key: value for key, value in job.confidence_options(metric).items() if key != "stratify"}
 
 
-def result_of(job: Job, inputs: Any, **found: Any) -> Result:
+def signed_result(job: Job, inputs: Any, **found: Any) -> Result:
     """What was found, with what the job says of it; ``inputs`` are the names of those that were there."""
     return Result(
         metric=job.metric,

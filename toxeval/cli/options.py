@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from toxeval.core.declarations import Definition, Option
+from toxeval.core.declarations import Option
 from toxeval.core.refusals import Refusal
 from toxeval.loading import METRICS, definitions
 from toxeval.read import Batch, Rows
@@ -170,8 +170,3 @@ def progress_bar(rows: Rows) -> Iterable[Batch]:
         for batch in rows:
             yield batch
             bar.update(batch.n_rows)
-
-
-def main_scores(metric: Definition) -> str:
-    """The keys of a metric's main scores."""
-    return ", ".join(metric.headlines)

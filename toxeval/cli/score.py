@@ -68,11 +68,10 @@ def score(
     KEY_low is the lower end of the interval, for --fail-under; KEY_high is
     the upper end, for --fail-over of rates that should be small.
     """
-    from . import job as jobs
     from . import report
+    from .job import Job, result_of
 
-    job = jobs.Job(metric, confidence=intervals(confidence, resamples, seed), **given)
-    result = jobs.score(job, progress_bar)
+    result = result_of(Job(metric, confidence=intervals(confidence, resamples, seed), **given), progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:

@@ -24,11 +24,11 @@ def verify(result: str, **given: Any) -> int:
     """
     from toxeval.signature import mismatches, read_result
 
-    from .job import job_of, score
+    from .job import job_of, result_of
     from .report import table
 
     reported, signature = read_result(result)
-    fresh = score(job_of(reported, **given), progress_bar)
+    fresh = result_of(job_of(reported, **given), progress_bar)
     found = mismatches(reported, signature, fresh)
     if not found:
         click.secho(f"match: {len(reported.scores)} scores, {reported.n_rows} rows", fg="green")

@@ -13,7 +13,11 @@ class CommandWords(Words):
         """How to set an option."""
         if not option.reader:
             return f"--option {option.name}={written(option.value)}"
-        return f"--{option.name}" if option.value is True else f"--{option.name} {option.value}"
+        return self.option_name(option) if option.value is True else f"{self.option_name(option)} {option.value}"
+
+    def option_name(self, option: Any) -> str:
+        """What an option of the command is called."""
+        return f"--{option.name.replace('_', '-')}"
 
     def columns(self, columns: SayColumns) -> str:
         """How to say which columns are what."""
