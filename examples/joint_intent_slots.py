@@ -3,7 +3,7 @@
     python examples/joint_intent_slots.py
 
 The chat lines are invented and ship with toxeval. The model sees sub-tokens, the benchmark counts words: a word's slot
-is put on its first sub-token (`toxeval.words`), everything else is -100, and the metric leaves that out.
+is put on its first sub-token (`toxeval.subtokens`), everything else is -100, and the metric leaves that out.
 """
 
 import json
@@ -17,7 +17,7 @@ from toxeval.metrics.conda_joint.conda_joint import INTENTS, SLOTS
 from transformers import BertConfig, BertModel, Trainer
 
 import toxeval
-from toxeval.words import token_labels, word_predictions
+from toxeval.subtokens import token_labels, word_predictions
 
 
 class JointModel(nn.Module):

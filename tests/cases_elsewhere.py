@@ -5,7 +5,7 @@ ORACLE = "tests/metrics/test_oracle_collab.py"
 CONDA = "tests/metrics/test_conda_joint.py"
 DIA = "tests/metrics/test_dia_safety_rate.py"
 INTERVALS = "tests/core/test_intervals.py"
-RUNS = "tests/test_runs.py"
+RUNS = "tests/test_systems.py"
 
 #: Case -> "file::function" that tests it.
 TESTED_BY = {
@@ -46,7 +46,7 @@ TESTED_BY = {
     "dia-09-rate-interval": f"{DIA}::test_case_dia_09_rate_interval",
     "ci-05-group-missing": f"{DIA}::test_case_ci_05_group_missing",
     "out-06-classwise-logging": f"{DIA}::test_case_out_06_classwise_logging",
-    "conda-15-subtoken-shift": "tests/test_words.py::test_the_first_sub_token_speaks_for_the_word",
+    "conda-15-subtoken-shift": "tests/test_subtokens.py::test_the_first_sub_token_speaks_for_the_word",
     "batch-01-macro-per-batch": f"{INVARIANTS}::test_any_split_into_batches_gives_the_result_of_one_compute",
     "out-01-int64": f"{INVARIANTS}::test_complete_valid_data_give_no_warning",
     "out-02-seqeval-json": f"{INVARIANTS}::test_values_are_plain_numbers_that_json_takes",

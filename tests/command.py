@@ -1,15 +1,45 @@
-"""The command, run as a user runs it: in a process of its own."""
+"""The command, run as a user runs it: in this process, or where the process is the point in one of its own."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from toxeval.cli import main
 
 
 def toxeval(*args: str | Path, stdin: bytes = b"", cwd: Path | None = None, **env: str) -> "Answer":
-    """Run ``toxeval`` with some arguments; no run may end in a traceback."""
+    """Run ``toxeval`` with some arguments in this process."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    status = 0
+    before = Path.cwd()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["toxeval", *map(str, args)]),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
+        mock.patch.dict(os.environ, env),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("default")
+        os.chdir(cwd or before)
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        finally:
+            os.chdir(before)
+    return Answer(status, *(part.buffer.getvalue().decode() for part in (out, err)))  # type: ignore[attr-defined]
+
+
+def started(*args: str | Path, stdin: bytes = b"", cwd: Path | None = None, **env: str) -> "Answer":
+    """Run ``toxeval`` in a process of its own; no run may end in a traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "toxeval.cli", *map(str, args)],
         input=stdin,

@@ -5,15 +5,13 @@ and an utterance without tokens, posts without rationale, verdicts of two kinds 
 among sixty comments.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from toxeval.loading import load
-from toxeval.report import number, table
+from toxeval.cli.report import number, table
+from toxeval.loading import plain
 
 #: What each metric's table shows: keys and what they say. The metric cards list all keys.
 SHOWN: Mapping[str, Mapping[str, str]] = {
@@ -106,9 +104,9 @@ def main() -> None:
     print("toxeval: invented example predictions in the formats of five benchmarks, scored")
     for metric in SHOWN:
         given = inputs(metric)
-        scores = load(metric).compute(**given, **OPTIONS.get(metric, {})) or {}
+        scores = plain(metric).compute(**given, **OPTIONS.get(metric, {})) or {}
         print("\n" + show(f"{metric} ({len(given['references'])} rows)", scores, SHOWN[metric]))
-    scores = load("sold_macro_f1", "token").compute(**token_inputs()) or {}
+    scores = plain("sold_macro_f1", "token").compute(**token_inputs()) or {}
     meaning = {"f1_macro": "the same over tokens", "f1_OFF": "F1 of offensive tokens"}
     print("\n" + show("sold_macro_f1, token configuration", scores, meaning))
     print("\nEvery key, its range and its direction: metrics/<name>/README.md")

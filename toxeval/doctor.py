@@ -1,26 +1,27 @@
 """What looks wrong with a file of predictions, all at once: what the metric would refuse, and what it would score."""
 
-from __future__ import annotations
-
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from toxeval.columns import fields, how_to_say, kinds
-from toxeval.files import open_table
-from toxeval.jobs import Job, batches, explain, references_of
-from toxeval.loading import load, metric_class
-from toxeval.metrics.base import Metric
-from toxeval.core.inputs import GROUP, SCORE, SEQUENCE, describe
+from toxeval.core.declarations import LABEL, RECORD, SCORE, SEQUENCE, Input
+from toxeval.core.inputs import FROM_LOGITS
 from toxeval.core.labels import IGNORE
-from toxeval.pairing import collect
-from toxeval.tables import Table
+from toxeval.core.metric import DOUBTED_ROWS, Metric
+from toxeval.core.ranking import roc_auc
+from toxeval.core.refusals import Refusal, Words, describe, is_missing
+from toxeval.core.scoring import score_doubts
+from toxeval.read import Rows, Table
+from toxeval.read.columns import ID, ID_COLUMNS, say
+from toxeval.read.tables import as_list
+
+#: So many different values that are no labels are looked at one by one.
+MOST_VALUES = 100
 
 
 @dataclass(frozen=True)
@@ -40,200 +41,231 @@ class Finding:
     rows: tuple[int, ...] = ()
 
 
-def examine(job: Job) -> list[Finding]:
-    """Everything that looks wrong with each file of predictions and its references.
+def examine(
+    metric: Metric,
+    predictions: Table,
+    references: Table | None = None,
+    columns: Mapping[str, str] | None = None,
+    words: Words | None = None,
+) -> list[Finding]:
+    """Everything that looks wrong with some predictions and their references.
 
     The rows are read into memory, and nothing is refused but what can't be read at all. Labels are looked at where the
-    metric declares them (``LABELS`` in its script, ``labels`` of its class).
+    metric declares them.
+
+    Args:
+        metric: the metric, its options fixed.
+        predictions, references, columns: as for `toxeval.read.Rows`.
+        words: in which findings speak.
     """
+    words, said = words or Words(), dict(columns or {})
     found: list[Finding] = []
-    for path in job.predictions:
-        predictions, references = open_table(path), references_of(job)
-        found += _ids(job, predictions, references)
-        try:
-            inputs = collect(batches(job, predictions, references))
-        except ValueError as error:  # ids or lengths that don't match, missing columns, broken rows
-            found.append(Finding("rows", str(error), "mend this first: nothing else could be looked at"))
-            continue
-        found += _absent(job, inputs)
-        found += _inputs(job, inputs)
-    return found
+    try:
+        found += _ids(predictions, references, said)
+        if references is None and not predictions.once:  # repeated ids are found already
+            said |= {ID: ""}
+        rows = Rows(metric.definition, predictions, references, said)
+        inputs = rows.collect()
+    except Refusal as refusal:  # ids or lengths that don't match, missing columns, broken rows
+        advice = "mend this first: nothing else could be looked at"
+        return [*found, Finding("rows", refusal.text(words), advice)]
+    if predictions.spanning:
+        what = f"quoted cells span {sum(predictions.spanning)} lines more than there are rows"
+        found.append(
+            Finding("rows", what, "if no text has line breaks: a quote in it isn't doubled, and rows are lost")
+        )
+    for each in metric.definition.inputs:
+        if each.required and each.name not in inputs:
+            advice = words.text(("if it has another name: ", *say(each)), Refusal(""))
+            found.append(Finding(each.name, "no column for it", advice))
+    return [*found, *_Examination(metric, inputs, words).findings()]
 
 
-def _absent(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
-    """Inputs the metric needs and the files don't have, under the names that are looked for."""
-    for name, required in load(job.metric, job.config).inputs.items():
-        if required and name not in inputs:
-            option = how_to_say(job.metric, job.config, name)
-            yield Finding(name, "no column for it", f"if it has another name: {option}")
-
-
-def _ids(job: Job, predictions: Table, references: Table | None) -> Iterator[Finding]:
-    """Repeated ids; where a file has its references with it, the metric itself doesn't look at them."""
-    column = job.columns.get("id") or next((name for name in ("id", "post_id") if name in predictions.columns), "")
-    if references is not None or column not in predictions.columns or predictions.name == "standard input":
+def _ids(predictions: Table, references: Table | None, said: Mapping[str, str]) -> Iterator[Finding]:
+    """Repeated ids of a single table; of two tables it is their matching that finds them."""
+    column = said.get(ID) or next((name for name in ID_COLUMNS if name in predictions.columns), "")
+    if references is not None or not column or not predictions.has(column) or predictions.once:
         return
-    ids = list(chain.from_iterable(map(_plain, (batch[column] for batch in predictions.batches([column])))))
+    ids = list(chain.from_iterable(as_list(batch[column]) for batch in predictions.batches([column])))
     times = Counter(map(str, ids))
     rows = [row for row, i in enumerate(ids) if times[str(i)] > 1]
     if rows:
         yield Finding("id", f"{len(rows)} rows share their id with another", "are rows repeated?", tuple(rows[:5]))
 
 
-# --- inputs -------------------------------------------------------------------------------------------------------
+class _Examination:
+    """The inputs of a metric, looked at."""
+
+    def __init__(self, metric: Metric, inputs: Mapping[str, Any], words: Words) -> None:
+        self._metric, self._inputs, self._words = metric, inputs, words
+        #: input or field of one -> its labels' ids, where nothing is wrong with them
+        self._ids: dict[str, np.ndarray] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        """What looks wrong with them."""
+        declared = [each for each in self._metric.definition.inputs if each.name in self._inputs]
+        scores = [each for each in declared if each.kind == SCORE]
+        of_scores: list[Finding] = []
+        for each in scores:
+            of_scores += _scores(
+                each, self._inputs[each.name], bool(self._metric.options.get("from_logits")), self._words
+            )
+        parts = list(chain.from_iterable(map(self._parts, declared)))
+        of_labels = list(chain.from_iterable(self._labels(where, part, values) for where, part, values in parts))
+        yield from [*of_scores, *of_labels]
+        for where, part, _ in parts:
+            if where.partition(".")[0] == "references" and where in self._ids:
+                yield from self._pair(where.replace("references", "predictions", 1), where, part.labels)
+        usual = [each for each in scores if each.probabilities]
+        if not of_scores and usual and "references" in self._ids:
+            yield from self._ranking(usual[0])
+
+    def _parts(self, each: Input) -> Iterator[tuple[str, Input, Any]]:
+        """Where labels are looked for: an input, or the fields of its records."""
+        values = self._inputs[each.name]
+        if each.kind == RECORD:
+            names = [field.name for field in each.fields]
+            columns = {name: as_list(values[name]) for name in names} if isinstance(values, Mapping) else None
+            for field in each.fields:
+                if columns is None:
+                    records = [row if isinstance(row, Mapping) else {} for row in as_list(values)]
+                    yield f"{each.name}.{field.name}", field, [record.get(field.name) for record in records]
+                else:
+                    yield f"{each.name}.{field.name}", field, columns[field.name]
+        elif each.kind in (LABEL, SEQUENCE) and each.labels:
+            yield each.name, each, as_list(values)
+
+    # --- labels ---
+
+    def _labels(self, where: str, part: Input, values: list[Any]) -> Iterator[Finding]:
+        """Values that are no labels, and names among ids."""
+        if part.kind == SEQUENCE:
+            rows: Sequence[int] | None
+            rows, flat = _flat(values)
+        else:
+            rows, flat = None, values
+        problems = list(self._label_values(where, flat, rows, part))
+        yield from problems
+        table: dict[Any, int] = {label: i for i, label in enumerate(part.labels)}
+        table |= {i: i for i in range(len(part.labels))}
+        if not problems and not any(isinstance(value, float) and value % 1 for value in flat):
+            self._ids[where] = np.array([table.get(value, -1) for value in flat], dtype=np.int64)
+
+    def _label_values(
+        self, where: str, values: list[Any], rows: Sequence[int] | None, part: Input
+    ) -> Iterator[Finding]:
+        padding = part.kind == SEQUENCE and where.startswith("references")
+        usual = {*part.labels, *range(len(part.labels))} | ({IGNORE} if padding else set())
+        plain = [value for value in values if isinstance(value, (str, int, float)) and value != IGNORE]
+        if len({isinstance(value, str) for value in plain if value in usual}) > 1:
+            yield Finding(where, "names and ids in one input", "give names or ids")
+        places: dict[tuple[type, Any], list[int]] = {}
+        for position, value in enumerate(values):
+            key = (type(value), value if isinstance(value, (str, int, float)) and value == value else None)
+            places.setdefault(key, []).append(position if rows is None else rows[position])
+        wrong: dict[tuple[str, str], list[int]] = {}
+        for (kind, value), at in list(places.items())[: MOST_VALUES + len(usual)]:
+            one = value if value is not None or kind in (type(None), float) else kind.__name__
+            advice = self._refused(where, part, one)
+            if advice:
+                wrong.setdefault((_called(one, part.labels), advice), []).extend(at)
+        for (what, advice), at in wrong.items():
+            yield Finding(where, f"{what} ({len(at)} times)", advice, tuple(dict.fromkeys(sorted(at)))[:5])
+
+    def _refused(self, where: str, part: Input, value: Any) -> str:
+        """What the metric itself advises on a value that is alone in an input; "" if it takes it."""
+        name, _, field = where.partition(".")
+        alone = [[value]] if part.kind == SEQUENCE else [value]
+        given = dict(self._metric.definition.example)
+        given[name] = {**given[name], field: alone} if field else alone
+        try:
+            self._metric.encode(**given)
+        except Refusal as refusal:
+            if is_missing(value) or value == "":
+                return "a missing label is not a label: did a row fail?"
+            hint = self._words.hint(refusal)
+            return f"allowed: {self._words.text(refusal.allowed, refusal)}{f' ({hint})' if hint else ''}"
+        return ""
+
+    # --- predictions and references ---
+
+    def _pair(self, predicted: str, gold: str, labels: Sequence[str]) -> Iterator[Finding]:
+        references = self._ids[gold]
+        there = np.bincount(references[references >= 0], minlength=len(labels))
+        for label, n in zip(labels, there):
+            if not n:
+                yield Finding(gold, f"no {label}", "its recall and F1 are undefined: are these all the references?")
+        if predicted not in self._ids:
+            return
+        predictions = np.minimum(self._ids[predicted], len(labels) - 1)  # further ones are kinds of the last
+        yield from _never(predicted, predictions, there, labels)
+        if len(predictions) == len(references):
+            yield from _agreement(predictions, references, labels, predicted)
+
+    def _ranking(self, scores: Input) -> Iterator[Finding]:
+        """What looks wrong with the scores of two classes that are numbers as they should be."""
+        references = self._ids["references"]
+        try:
+            arrays = self._metric.encode(**self._inputs)
+        except Refusal:
+            return
+        state = self._metric.count(arrays)
+        doubts = self._metric.definition.doubts
+        found = [Finding(*doubt) for doubt in (doubts(state) if doubts else ()) if state.n_rows >= DOUBTED_ROWS]
+        raw = arrays["logits"] if "logits" in arrays else arrays.get("probabilities")
+        if not found and raw is not None:
+            found = list(_direction(scores.name, raw, references))
+        yield from found
+        decide = self._metric.definition.decisions
+        labels = self._metric.definition.input("references")
+        if not found and decide is not None and labels is not None and len(references) >= DOUBTED_ROWS:
+            there = np.bincount(references[references >= 0], minlength=len(labels.labels))
+            decisions = decide(arrays, **self._metric.score_options)
+            for each in _never(scores.name, decisions, there, labels.labels):
+                yield replace(each, advice=f"{each.advice}: is the threshold one of these scores?")
 
 
-def _inputs(job: Job, inputs: Mapping[str, Any]) -> Iterator[Finding]:
-    wanted, records = kinds(job.metric, job.config), fields(job.metric, job.config)
-    labels, module = _labels(job.metric), job.module()
-    ids: dict[str, np.ndarray] = {}
-    for name, values in inputs.items():
-        kind = wanted[name]
-        if kind == SCORE:
-            yield from _scores(name, values, "from_logits" in job.options and name != "review_scores")
-            continue
-        if kind == GROUP or name == "references" and job.options.get("label_threshold") is not None:
-            continue
-        parts = _fields(values, records[name]) if name in records else {"": values}
-        for field, part in parts.items():
-            where = f"{name}.{field}" if field else name
-            names = labels.get(field or name)
-            if names is None:
-                continue
-            sequences = (records[name][field] if field else kind) == SEQUENCE
-            rows, flat = _flat(part) if sequences else (None, _plain(part))
-            advise = partial(_metric_says, module, where, sequences)
-            problems = list(_label_values(where, flat, rows, names, sequences and name == "references", advise))
-            yield from problems
-            if not problems:
-                ids[where] = _encode(flat, names)
-    for field in records.get("references", [""]):
-        pair = [f"{name}.{field}" if field else name for name in ("predictions", "references")]
-        if pair[1] not in ids:
-            continue
-        names = labels[field or "references"]  # there, since the ids are
-        yield from _never(pair, ids, names)
-        if pair[0] in ids and len(ids[pair[0]]) == len(ids[pair[1]]):
-            yield from _agreement(ids[pair[0]], ids[pair[1]], names, pair[0])
-    scores = next((name for name in ("prediction_scores", "predictions") if wanted.get(name) == SCORE), "")
-    if scores in inputs and "references" in ids and len(labels["references"]) == 2:
-        yield from _direction(scores, inputs[scores], ids["references"])
-
-
-def _labels(metric: str) -> dict[str, Sequence[str]]:
-    """Input, or field of a record -> the names allowed there, as far as the metric declares them."""
-    declared = metric_class(metric)
-    usual = getattr(sys.modules[declared.__module__], "LABELS", None)
-    return ({"predictions": usual, "references": usual} if usual else {}) | dict(declared.labels)
-
-
-def _fields(values: Any, names: Iterable[str]) -> dict[str, list[Any]]:
-    """Records as columns."""
-    if isinstance(values, Mapping):
-        return {field: _plain(values[field]) for field in names}
-    rows = [row if isinstance(row, Mapping) else {} for row in _plain(values)]
-    return {field: [row.get(field) for row in rows] for field in names}
-
-
-def _plain(values: Any) -> list[Any]:
-    for method in ("to_pylist", "tolist"):
-        if hasattr(values, method):
-            plain: list[Any] = getattr(values, method)()
-            return plain
-    return list(values)
-
-
-def _flat(values: Any) -> tuple[list[int], list[Any]]:
+def _flat(values: Iterable[Any]) -> tuple[list[int], list[Any]]:
     """The row and the value of every position of some sequences."""
     rows, flat = [], []
-    for row, sequence in enumerate(_plain(values)):
-        items = list(sequence) if isinstance(sequence, (list, tuple)) else [sequence]
+    for row, sequence in enumerate(values):
+        items = as_list(sequence) if isinstance(sequence, (list, tuple, np.ndarray)) else [sequence]
         rows += [row] * len(items)
         flat += items
     return rows, flat
 
 
-def _metric_says(module: Metric, where: str, sequence: bool, value: Any) -> str:
-    """What the metric itself allows, and its hint, for a value that is alone in an input; "" if it takes it."""
-    name, _, field = where.partition(".")
-    alone = [[value]] if sequence else [value]
-    given = dict(module.example)
-    given[name] = {**given[name], field: alone} if field else alone
-    try:
-        module.encoded(**given)
-    except ValueError as error:
-        return explain(module, given, str(error)).partition("; ")[2]
-    return ""
+def _called(value: Any, labels: Sequence[str]) -> str:
+    """What a value is called that is no label."""
+    if is_missing(value) or value == "":
+        return "no value"
+    if isinstance(value, float) and not value.is_integer():
+        return "a score where a label is wanted"
+    if isinstance(value, (int, float)) and value == IGNORE:
+        return "-100"
+    if isinstance(value, str) and value.strip().lower() in map(str.lower, labels):
+        return repr(value)
+    described = describe(value, labels)
+    return f"{described} where a label is wanted" if described.startswith("a ") else f"unknown label {described}"
 
 
-def _label_values(
-    where: str,
-    values: list[Any],
-    rows: list[int] | None,
-    labels: Sequence[str],
-    padding: bool,
-    advise: Callable[[Any], str],
-) -> Iterator[Finding]:
-    """Values that are no labels; ``advise`` says what to do about one."""
-    known = {*labels, *range(len(labels))} | ({IGNORE} if padding else set())
-    plain = [v for v in values if isinstance(v, (str, int, float)) and v != IGNORE]
-    kinds_there = {"names" if isinstance(v, str) else "ids" for v in plain if v in known}
-    if len(kinds_there) > 1:
-        yield Finding(where, "names and ids in one input", "give names or ids")
-    wrong: dict[str, tuple[Any, list[int]]] = {}
-    lower = {label.lower(): label for label in labels}
-    for position, value in enumerate(values):
-        hashable = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-        if hashable and value in known:
-            continue
-        if isinstance(value, float) and not value.is_integer() and value == value:
-            what = "a score where a label is wanted"
-        elif value == IGNORE:
-            what = "-100"
-        elif value is None or value == "" or value != value:
-            what, value = "no value", None
-        elif isinstance(value, str) and value.strip().lower() in lower:
-            what = repr(value)
-        else:
-            what = f"unknown label {describe(value, labels)}"
-        wrong.setdefault(what, (value, []))[1].append(position if rows is None else rows[position])
-    for what, (value, at) in wrong.items():
-        advice = advise(value)
-        if not advice:
-            continue  # the metric takes it, with these options
-        if value is None:
-            advice = "a missing label is not a label: did a row fail?"
-        yield Finding(where, f"{what} ({len(at)} times)", advice, tuple(dict.fromkeys(at))[:5])
-
-
-def _encode(values: Iterable[Any], labels: Sequence[str]) -> np.ndarray:
-    table: dict[Any, int] = {label: i for i, label in enumerate(labels)} | {i: i for i in range(len(labels))}
-    return np.array([table.get(value, -1) for value in values], dtype=np.int64)
-
-
-def _never(pair: Sequence[str], ids: Mapping[str, np.ndarray], labels: Sequence[str]) -> Iterator[Finding]:
-    there = np.bincount(ids[pair[1]][ids[pair[1]] >= 0], minlength=len(labels))
-    for label, n in zip(labels, there):
-        if not n:
-            yield Finding(pair[1], f"no {label}", "its recall and F1 are undefined: are these all the references?")
-    if pair[0] in ids:
-        predicted = np.unique(np.minimum(ids[pair[0]], len(labels) - 1))  # both kinds of unsafe are Unsafe
-        for i, label in enumerate(labels):
-            if there[i] and i not in predicted:
-                yield Finding(pair[0], f"{label} is never predicted ({there[i]} references are)", "its F1 is 0")
+def _never(where: str, predictions: np.ndarray, there: np.ndarray, labels: Sequence[str]) -> Iterator[Finding]:
+    predicted = np.unique(predictions)
+    for i, label in enumerate(labels):
+        if there[i] and i not in predicted:
+            yield Finding(where, f"{label} is never predicted ({there[i]} references are)", "its F1 is 0")
 
 
 def _agreement(predictions: np.ndarray, references: np.ndarray, labels: Sequence[str], where: str) -> Iterator[Finding]:
     """Predictions that are suspiciously right or systematically wrong."""
     both = (predictions >= 0) & (references >= 0)
     predictions, references = predictions[both], references[both]
-    if len(references) < 20 or len(np.unique(references)) < 2:
+    if len(references) < DOUBTED_ROWS or len(np.unique(references)) < 2:
         return
-    right = float(np.mean(predictions == references))
-    if right == 1.0:
+    if (predictions == references).all():
         yield Finding(where, "equal to the references in every row", "are they predictions?")
     k = len(labels)
-    table = np.bincount(references * k + np.minimum(predictions, k - 1), minlength=k * k).reshape(k, k)
+    table = np.bincount(references * k + predictions, minlength=k * k).reshape(k, k)
     for a in range(k):
         for b in range(a + 1, k):
             straight, crossed = table[a, a] + table[b, b], table[a, b] + table[b, a]
@@ -245,35 +277,37 @@ def _agreement(predictions: np.ndarray, references: np.ndarray, labels: Sequence
 # --- scores -------------------------------------------------------------------------------------------------------
 
 
-def _scores(where: str, values: Any, logits: bool) -> Iterator[Finding]:
+def _scores(each: Input, values: Any, logits: bool, words: Words) -> Iterator[Finding]:
+    """Numbers that are no scores, or tell nothing."""
+    finding = partial(Finding, each.name)
     try:
-        array = np.asarray(_plain(values), dtype=float)
+        array = np.asarray(as_list(values), dtype=float)
     except (ValueError, TypeError, OverflowError):
-        yield Finding(where, "not a number in every row", "one number a row, or two in every row")
+        yield finding("not a number in every row", "one number a row, or two in every row")
         return
     bad = ~np.isfinite(array)
     if bad.any():
-        yield Finding(where, f"NaN or infinite ({bad.sum()} times)", "did the model overflow?", _first_rows(bad))
-    if where == "review_scores" or not array.size:
+        yield finding(f"NaN or infinite ({bad.sum()} times)", "did the model overflow?", _first_rows(bad))
+    if not each.probabilities or not array.size:
         return
     outside = np.isfinite(array) & ((array < 0) | (array > 1))
     if outside.any() and not logits:
         what = f"{outside.sum()} of {array.size} numbers are outside [0, 1]: these look like logits"
-        yield Finding(where, what, "add --option from_logits=true, or apply a sigmoid or softmax", _first_rows(outside))
+        advice = f"set {words.option(FROM_LOGITS)}, or apply a sigmoid or softmax"
+        yield finding(what, advice, _first_rows(outside))
     if logits and not outside.any():
-        yield Finding(where, "all in [0, 1], with from_logits", "these look like probabilities already")
+        yield finding("all in [0, 1], with from_logits", "these look like probabilities already")
     column = array[:, -1] if array.ndim == 2 else array
-    if len(column) >= 20 and len(np.unique(column)) == 1:
-        yield Finding(where, f"the same score in all {len(column)} rows", "the model says nothing")
-    elif not logits and np.isin(column, (0, 1)).all():
-        advice = "give the scores: of decisions, ranks, calibration and review by uncertainty say nothing"
-        yield Finding(where, "all exactly 0 or 1: these look like decisions, not probabilities", advice)
-    elif len(column) >= 20:
-        if len(np.unique(column)) == 2 and not logits:
-            yield Finding(where, "only two different values", "are these labels? Ranks need scores")
-        elif not logits and np.mean((column == 0) | (column == 1)) > 0.5:
-            share = np.mean((column == 0) | (column == 1))
-            yield Finding(where, f"{share:.0%} are exactly 0 or 1", "saturated or rounded: ties; give the logits")
+    distinct, share = np.unique(column), float(np.mean((column == 0) | (column == 1)))
+    if len(column) >= DOUBTED_ROWS and len(distinct) == 1:
+        yield finding(f"the same score in all {len(column)} rows", "the model says nothing")
+    elif not logits and share == 1:
+        yield from (finding(*doubt) for doubt in score_doubts(column))
+    elif len(column) >= DOUBTED_ROWS and not logits:
+        if len(distinct) == 2:
+            yield finding("only two different values", "are these labels? Ranks need scores")
+        elif share > 0.5:
+            yield finding(f"{share:.0%} are exactly 0 or 1", "saturated or rounded: ties; give the logits")
 
 
 def _first_rows(wrong: np.ndarray) -> tuple[int, ...]:
@@ -281,18 +315,11 @@ def _first_rows(wrong: np.ndarray) -> tuple[int, ...]:
     return tuple(rows[:5].tolist())
 
 
-def _direction(where: str, values: Any, references: np.ndarray) -> Iterator[Finding]:
+def _direction(where: str, scores: np.ndarray, references: np.ndarray) -> Iterator[Finding]:
     """Scores of the other class."""
-    from toxeval.core.ranking import roc_auc
-
-    try:
-        array = np.asarray(_plain(values), dtype=float)
-    except (ValueError, TypeError):
+    if len(scores) != len(references) or min(np.bincount(references[references >= 0], minlength=2)) < 5:
         return
-    column = array[:, -1] if array.ndim == 2 else array
-    if len(column) != len(references) or not np.isfinite(column).all() or min(np.bincount(references, minlength=2)) < 5:
-        return
-    area = roc_auc(references, column)
+    area = roc_auc(references, scores)
     if area < 0.35:
         what = f"positives score lower than negatives (ROC-AUC {area:.3f})"
         yield Finding(where, what, "are these the scores of the other class, or the columns swapped?")

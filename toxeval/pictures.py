@@ -1,96 +1,50 @@
-"""The picture of each metric, from files of predictions."""
+"""From rows to a picture before it is drawn."""
 
-from __future__ import annotations
-
-import importlib
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from toxeval.files import open_table
-from toxeval.jobs import Job, Progress, accumulate, references_of, short_names
-from toxeval.metrics import plots
-from toxeval.core.inputs import refuse
-from toxeval.core.state import State
-
-States = Mapping[str, State]
-
-#: Of the bars' intervals.
-LEVEL = 0.95
+from toxeval.core.declarations import Picture, confusion_picture
+from toxeval.core.metric import Metric
+from toxeval.core.refusals import Known, refuse
+from toxeval.core.state import MULTIPLICITY, State
+from toxeval.read import Batch, Rows, add_rows
 
 
-def draw(job: Job, progress: Progress | None = None) -> Any:
-    """The metric's picture, as a `matplotlib.figure.Figure`.
+def picture_of(
+    metric: Metric, systems: Mapping[str, Rows], progress: Callable[[Rows], Iterable[Batch]] = iter
+) -> Picture:
+    """A metric's picture of the rows of one or several systems.
 
-    Several files of predictions are drawn together (oracle_collab, threat_f1 with scores, dia_safety_rate with
-    categories). A metric without a picture of its own has its confusion matrices drawn.
+    Args:
+        metric: the metric, its options fixed.
+        systems: name -> rows.
+        progress: see `add_rows`.
 
     Raises:
-        ValueError: for bad input, as `toxeval.jobs.score`; for several files where there is one picture a file.
-        ImportError: without matplotlib.
+        Refusal: for bad input; for several systems where there is one picture for each; for a metric without any.
     """
-    references = references_of(job)
-    states, results = {}, {}
-    for name, path in zip(short_names(job.predictions), job.predictions):
-        module = job.module()
-        states[name] = _row_by_row(accumulate(module, job, open_table(path), references, progress)[0])
+    definition, states, results = metric.definition, {}, {}
+    intervals = {"confidence_level": definition.picture_confidence}
+    for name, rows in systems.items():
+        add_rows(metric, rows, groups=False, progress=progress)
+        states[name] = _row_by_row(metric.added_state())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # undefined scores are gaps in a picture
-            # scores of metrics that are drawn without them, too: what they refuse has no picture
-            results[name] = module.compute(confidence_level=LEVEL if job.metric == "dia_safety_rate" else None) or {}
-    if job.metric == "oracle_collab":
-        return _oracle(states, module.score_options)
-    if job.metric == "dia_safety_rate" and any("unsafe_rate" in result for result in results.values()):
-        return _dia(results)
-    if job.metric == "threat_f1" and any(state.rows for state in states.values()):
-        return _threat(states)
-    if len(job.predictions) > 1:
-        refuse(job.metric, "predictions", f"{len(job.predictions)} files", "one file a picture of confusion matrices")
-    if not hasattr(module, "confusions"):
-        refuse(job.metric, "plot", "no confusion matrix", "a metric that counts one")
-    return plots.confusion(module.confusions(*states.values()))
+            # of metrics that are drawn without scores, too: what they refuse has no picture
+            results[name] = metric.compute(**intervals) or {}
+    with Known(metric=definition.name):
+        if definition.picture is not None:
+            return definition.picture(states, results, metric.score_options | intervals)
+        if definition.confusions is None:
+            refuse("no confusion matrix", "a metric that counts one", where="plot")
+        return confusion_picture(states, definition.confusions)
 
 
 def _row_by_row(state: State) -> State:
     """The state with an entry a row: of many rows, equal ones are kept once."""
-    if "counts" not in state.rows:
+    if state.multiplicity is None:
         return state
-    counts = state.rows["counts"]
-    rows = {key: np.repeat(values, counts) for key, values in state.rows.items() if key != "counts"}
+    rows = {key: np.repeat(values, state.multiplicity) for key, values in state.rows.items() if key != MULTIPLICITY}
     return State(state.n_rows, state.counts, rows, state.resolution)
-
-
-def _script(metric: str) -> Any:
-    return importlib.import_module(f"toxeval.metrics.{metric}.{metric}")
-
-
-def _oracle(states: States, options: Mapping[str, Any]) -> Any:
-    drawn = {
-        name: _script("oracle_collab").review_curves(state, threshold=options["threshold"], n_bins=options["n_bins"])
-        for name, state in states.items()
-    }
-    curves, bins = ({name: both[i] for name, both in drawn.items()} for i in range(2))
-    return plots.collaboration(curves, bins)
-
-
-def _dia(results: Mapping[str, Mapping[str, Any]]) -> Any:
-    for name, result in results.items():
-        if "unsafe_rate" not in result:
-            refuse("dia_safety_rate", "categories", f"missing in {name}", "categories in each file or in none")
-    script = _script("dia_safety_rate")
-    label = f"share of unsafe replies ({100 * LEVEL:g} % interval)"
-    return plots.rates(script.rates_by_category(results), script.CATEGORIES, label)
-
-
-def _threat(states: States) -> Any:
-    systems = {}
-    for name, state in states.items():
-        if not state.rows:
-            refuse("threat_f1", "prediction_scores", f"missing in {name}", "scores in each file or in none")
-        references = state.rows["references"]
-        if len(np.unique(references)) < 2:
-            refuse("threat_f1", "references", "only one class", "both, for precision–recall and ROC")
-        systems[name] = references, _script("threat_f1").raw_scores(state)
-    return plots.ranking(systems)

@@ -1,14 +1,17 @@
 """Pictures of the metrics: from arrays to a `matplotlib.figure.Figure`, at the size at which a paper prints them.
 
-Nothing here computes a score. The colours are those of Okabe and Ito, which colour-blind readers can tell apart;
-systems also differ in markers or line styles. matplotlib is imported when a picture is drawn, and no global state of
-it is touched. Figures are 3.3 inches wide (a column) or 7 inches (a page).
+What is drawn a metric's definition says (`Picture`), and no score is computed here. The colours are those of Okabe and
+Ito, which colour-blind readers can tell apart; systems also differ in markers or line styles. Names of systems are
+shown as they are. matplotlib is imported when a picture is drawn, and no global state of it is touched. Figures are 3.3
+inches wide (a column) or 7 inches (a page).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from toxeval.core.declarations import Picture
 
 COLUMN, PAGE = 3.3, 7.0
 #: Okabe and Ito (2008), the dark ones first.
@@ -17,10 +20,13 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 AREAS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442")
 GREY = "#777777"
 MARKERS = "osD^vP*"
+STYLES = ("-", "--", "-.", ":")
 #: How each review strategy is drawn: solid and dashed as in the paper, and one's own review scores.
 LINES = {"uncertainty": "-", "toxicity": "--", "review_scores": ":"}
 #: No picture shows more points of a curve.
 MAX_POINTS = 1500
+#: Inches: a line of a legend, a character of it, what stands before its text.
+LINE, CHARACTER, HANDLE = 0.145, 0.059, 0.55
 #: The endings of files a picture is written to -> what says when or by what it was written, left out.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE = {
@@ -39,7 +45,18 @@ _STYLE = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,  # TrueType: publishers refuse type 3
     "savefig.dpi": 300,
+    "text.parse_math": False,  # a $ in the name of a file is a $
 }
+
+
+def draw(picture: Picture) -> Any:
+    """A picture as a `matplotlib.figure.Figure`.
+
+    Raises:
+        ImportError: without matplotlib.
+    """
+    functions = {function.__name__: function for function in (collaboration, confusion, ranking, rates)}
+    return functions[picture.kind](**picture.data)
 
 
 def save(figure: Any, path: str) -> None:
@@ -59,6 +76,32 @@ def _figure(width: float, height: float, columns: int, rows: int = 1, **given: A
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **given)
+
+
+def _legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend above the axes with labels of any length, for which the figure grows."""
+    width = figure.get_figwidth() - 0.2
+    most = int((width - HANDLE) / CHARACTER)
+    labels = ["\n".join(label[i : i + most] for i in range(0, len(label), most)) for label in labels]
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    n_columns = max(1, min(len(labels), int(width / (HANDLE + CHARACTER * longest))))
+    rows = [labels[i : i + n_columns] for i in range(0, len(labels), n_columns)]
+    figure.set_figheight(figure.get_figheight() + LINE * sum(max(t.count("\n") + 1 for t in row) for row in rows))
+    placeholders = [str(i) for i in range(len(labels))]  # one that begins with _ would be left out
+    legend = figure.legend(handles, placeholders, loc="outside upper center", ncols=n_columns, handlelength=2.6)
+    for text, label in zip(legend.get_texts(), labels):
+        text.set_text(label)
+
+
+def _line(**given: Any) -> Any:
+    """A line for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **given)
+
+
+def _color(i: int) -> str:
+    return COLORS[i % len(COLORS)]
 
 
 # --- oracle_collab ------------------------------------------------------------------------------------------------
@@ -87,20 +130,22 @@ def collaboration(curves: Mapping[str, Mapping[str, Any]], reliabilities: Mappin
         A figure of a page's width.
     """
     with _style():
-        figure, axes = _figure(PAGE, 4.3, 3, 2)
+        figure, axes = _figure(PAGE, 4.1, 3, 2)
         for axis, (quantity, title) in zip(axes.flat, _PANELS.items()):
-            for color, (system, by_strategy) in zip(COLORS, curves.items()):
+            for i, by_strategy in enumerate(curves.values()):
                 for strategy, curve in by_strategy.items():
-                    label = strategy if len(curves) == 1 else f"{system}, {strategy}"
                     some = curve.fraction > 0
                     x, y = curve.fraction[some], getattr(curve, quantity)[some]
-                    axis.plot(x, y, LINES[strategy], color=color, label=label)
+                    axis.plot(x, y, LINES[strategy], color=_color(i))
             axis.set(xscale="log", xlim=(_least_fraction(curves), 1), xlabel="reviewed fraction α", ylabel=title)
             axis.xaxis.set_major_formatter("{x:g}")
-        _baselines(axes[0, 0], curves)
-        _reliability(axes[1, 2], reliabilities)
-        handles, labels = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=4, handlelength=2.6)
+        baselines = _baselines(axes[0, 0], curves)
+        systems = _reliability(axes[1, 2], reliabilities)
+        strategies = list(dict.fromkeys(strategy for by_strategy in curves.values() for strategy in by_strategy))
+        one = len(curves) == 1
+        handles = [_line(color=_color(0) if one else GREY, ls=LINES[strategy]) for strategy in strategies]
+        labels = [f"{name} (ECE {bins.ece:.3f})" for name, bins in reliabilities.items()]
+        _legend(figure, [*systems, *handles, *baselines.values()], [*labels, *strategies, *baselines])
     return figure
 
 
@@ -109,27 +154,31 @@ def _least_fraction(curves: Mapping[str, Mapping[str, Any]]) -> float:
     return float(every[every > 0].min(initial=0.5))
 
 
-def _baselines(axis: Any, curves: Mapping[str, Mapping[str, Any]]) -> None:
-    """Where OC-accuracy would be with random and with perfect choice of what to review; for one system only."""
+def _baselines(axis: Any, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Where OC-accuracy would be with random and with perfect choice of what to review; for one system only.
+
+    Returns:
+        What they are called -> the line.
+    """
     if len(curves) > 1:
-        return
+        return {}
     curve = next(iter(next(iter(curves.values())).values()))
     alone, fraction = curve.oc_accuracy[0], curve.fraction[curve.fraction > 0]
-    axis.plot(fraction, alone + fraction * (1 - alone), color=GREY, lw=0.8, ls="-.", label="random review")
-    axis.plot(fraction, np.minimum(1, alone + fraction), color=GREY, lw=0.8, label="wrong ones only")
+    (random,) = axis.plot(fraction, alone + fraction * (1 - alone), color=GREY, lw=0.8, ls="-.")
+    (ideal,) = axis.plot(fraction, np.minimum(1, alone + fraction), color=GREY, lw=0.8)
+    return {"random review": random, "wrong ones only": ideal}
 
 
-def _reliability(axis: Any, reliabilities: Mapping[str, Any]) -> None:
+def _reliability(axis: Any, reliabilities: Mapping[str, Any]) -> list[Any]:
+    """The reliability diagram; returns the line of each system."""
     axis.plot([0.5, 1], [0.5, 1], color=GREY, lw=0.8)
     lines = []
-    for color, marker, (system, bins) in zip(COLORS, MARKERS, reliabilities.items()):
-        some = bins.n_rows > 0
-        lines += axis.plot(bins.confidence[some], bins.accuracy[some], marker=marker, color=color, label=system)
-    labels = [f"ECE {bins.ece:.3f}" for bins in reliabilities.values()]
-    # above the axes, where no curve can be
-    axis.legend(lines, labels, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, ncols=2, columnspacing=1)
+    for i, bins in enumerate(reliabilities.values()):
+        some, marker = bins.n_rows > 0, MARKERS[i % len(MARKERS)]
+        lines += axis.plot(bins.confidence[some], bins.accuracy[some], marker=marker, color=_color(i))
     axis.set(xlim=(0.49, 1.01), ylim=(min(0.45, *axis.get_ylim()), 1.03))
     axis.set(xlabel="confidence max(p, 1 − p)", ylabel="share of right predictions")
+    return lines
 
 
 # --- confusion matrices -------------------------------------------------------------------------------------------
@@ -187,11 +236,11 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
     with _style():
         figure, axes = _figure(COLUMN, 0.75 + 0.36 * len(categories) + 0.14 * (len(bars) - 1) * len(categories), 1)
         axis, height = axes[0, 0], 0.72 / len(bars)
-        rows = np.arange(len(categories))
-        for i, (name, values) in enumerate(bars.items()):
+        rows, handles = np.arange(len(categories)), []
+        for i, values in enumerate(bars.values()):
             rate, low, high = np.array(values, dtype=float).T
             at = rows + (i - (len(bars) - 1) / 2) * height
-            axis.barh(at, rate, height * 0.92, color=AREAS[i % len(AREAS)], label=name)
+            handles.append(axis.barh(at, rate, height * 0.92, color=AREAS[i % len(AREAS)], hatch=_hatch(i)))
             axis.errorbar(
                 rate,
                 at,
@@ -206,41 +255,65 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
         axis.invert_yaxis()
         axis.set(xlabel=label, xlim=(0, None))
         if len(bars) > 1:
-            figure.legend(loc="outside upper center", ncols=len(bars), handlelength=1.2)
+            _legend(figure, handles, list(bars))
     return figure
+
+
+def _hatch(i: int) -> str:
+    """What tells bars of the same colour apart."""
+    return ("", "///", "...", "xxx")[i // len(AREAS) % 4]
 
 
 # --- threat_f1 ----------------------------------------------------------------------------------------------------
 
 
-def ranking(systems: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Any:
+def ranking(
+    systems: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    areas: Mapping[str, tuple[float, float]] | None = None,
+    decisions: Mapping[str, tuple[int, int]] | None = None,
+) -> Any:
     """Precision-recall and ROC curves, with their no-skill lines.
 
     Args:
         systems: name -> (references of shape (n,), 1 is positive; scores of shape (n,), larger is more positive).
+        areas: name -> (average precision, ROC-AUC), for the legend.
+        decisions: name -> (true positives, false positives) of what the system decides; a marker on each curve.
 
     Returns:
         A figure of a page's width.
     """
+    areas, decisions = areas or {}, decisions or {}
     with _style():
-        figure, axes = _figure(PAGE, 2.9, 2)
+        figure, axes = _figure(PAGE, 2.8, 2)
         pr, roc = axes[0]
+        handles, labels = [], []
         for i, (name, (references, scores)) in enumerate(systems.items()):
             tp, fp = _passed(references, scores)
             # step down to the next recall at its precision: the area is the average precision
-            style = {"color": COLORS[i % len(COLORS)], "ls": ("-", "--", "-.", ":")[i % 4], "label": name}
+            style = {"color": _color(i), "ls": STYLES[i % len(STYLES)]}
             recall = np.append(0.0, tp / tp[-1])
             precision = tp / (tp + fp)
-            pr.step(*_thinned(recall, np.append(precision[0], precision)), where="pre", **style)
+            handles += pr.step(*_thinned(recall, np.append(precision[0], precision)), where="pre", **style)
             roc.plot(*_thinned(np.append(0.0, fp / fp[-1]), recall), **style)
+            labels.append(f"{name} (AP {areas[name][0]:.3f}, AUC {areas[name][1]:.3f})" if name in areas else name)
+            if name in decisions:
+                right, wrong = decisions[name]
+                marker = {"marker": MARKERS[i % len(MARKERS)], "color": _color(i), "clip_on": False, "zorder": 3}
+                if right + wrong:
+                    pr.plot(right / tp[-1], right / (right + wrong), **marker)
+                roc.plot(wrong / fp[-1], right / tp[-1], **marker)
         prevalence = float(np.mean(next(iter(systems.values()))[0] == 1))
-        pr.axhline(prevalence, color=GREY, lw=0.8, ls=":", label=f"no skill ({prevalence:.2g})")
-        roc.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":", label="no skill")
+        handles.append(pr.axhline(prevalence, color=GREY, lw=0.8, ls=":"))
+        labels.append(f"no skill (precision {prevalence:.2g})")
+        roc.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
+        if decisions:
+            handles.append(_line(color=GREY, ls="", marker="o"))
+            labels.append("at the threshold")
         pr.set(xlabel="recall of threat", ylabel="precision of threat", title="precision–recall")
         roc.set(xlabel="false positive rate", ylabel="true positive rate (recall)", title="ROC")
-        for axis, place in ((pr, "best"), (roc, "lower right")):
+        for axis in (pr, roc):
             axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.03))
-            axis.legend(loc=place)
+        _legend(figure, handles, labels)
     return figure
 
 

@@ -4,28 +4,28 @@ A signature names everything that changes the numbers (metric, version, options,
 nothing that doesn't: not the order of rows or columns, not the file format, not whether labels came as names or ids.
 """
 
-from __future__ import annotations
-
+import codecs
 import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import toxeval
+from toxeval.core.declarations import Definition, Option
+from toxeval.core.refusals import Refusal, refuse
 from toxeval.core.resampling import cluster_counts
-from toxeval.core.state import State
+from toxeval.core.state import MULTIPLICITY, State
+from toxeval.loading import definition
 
 #: Version of the layout of result files.
 FORMAT = 1
 #: How far a recomputed score may be off: sums in another order, another machine's logarithm.
 TOLERANCE = 1e-9
-#: Options that only choose what is shown.
-SHOWN_ONLY = ("detailed",)
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Result:
         scores: what ``compute`` returned, or the mean over runs.
         runs: for several runs, the scores of each.
         spread: for several runs, key -> std, min, max.
+        columns: input -> column, as far as that was said.
+        matched: the column by which rows of two tables were matched, or "position"; "" for one table.
         version: of toxeval.
     """
 
@@ -57,6 +59,8 @@ class Result:
     scores: dict[str, Any]
     runs: list[dict[str, Any]] = field(default_factory=list)
     spread: dict[str, dict[str, float]] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
+    matched: str = ""
     version: str = toxeval.__version__
 
     def signature(self, *, short: bool = False) -> str:
@@ -68,7 +72,7 @@ class Result:
         """
         options = self.options
         if short:
-            usual = default_options(self.metric, self.config)
+            usual = default_options(definition(self.metric, self.config))
             options = {key: value for key, value in options.items() if value != usual.get(key)}
         parts = {"toxeval": self.version, "metric": self.metric}
         if self.config != "default" or not short:
@@ -96,6 +100,8 @@ class Result:
             "detailed": self.detailed,
             "confidence": self.confidence or None,
             "dataset": self.dataset or None,
+            "columns": self.columns or None,
+            "matched": self.matched or None,
             "n_rows": self.n_rows,
             "sha256": self.digest,
             "scores": self.scores,
@@ -110,17 +116,28 @@ def read_result(path: str) -> tuple[Result, str]:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it isn't a result of this command.
+        Refusal: if it isn't a result of this command.
     """
+    data = Path(path).read_bytes()
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell writes what a command prints
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
-            raise ValueError(f"{path}: result of format {content['format']}; this version reads format {FORMAT}")
-        usual = default_options(content["metric"], content["config"])
+        content = json.loads(data.decode("utf-16" if data.startswith(marks) else "utf-8-sig"))
+        layout, metric, config, options = (content[key] for key in ("format", "metric", "config", "options"))
+        given = dict(options.items())
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        refuse(f"not a result saved with toxeval score --json ({type(error).__name__})", file=path)
+    if layout != FORMAT:
+        refuse(f"result of format {layout}; this version reads format {FORMAT}", file=path)
+    defined = definition(metric, config)
+    known = {option.name: option for option in defined.options}
+    for name in given:
+        if name not in known:
+            refuse("unknown to this version", metric=metric, option=name)
+    try:
         result = Result(
-            metric=content["metric"],
-            config=content["config"],
-            options={key: _like(value, usual.get(key)) for key, value in content["options"].items()},
+            metric=metric,
+            config=config,
+            options={key: _in_one_form(known[key], value) for key, value in given.items()},
             detailed=content["detailed"],
             confidence=content["confidence"] or {},
             dataset=content["dataset"] or "",
@@ -129,46 +146,56 @@ def read_result(path: str) -> tuple[Result, str]:
             scores=content["scores"],
             runs=content.get("runs", []),
             spread=content.get("spread", {}),
+            columns=content.get("columns") or {},
+            matched=content.get("matched") or "",
             version=content["toxeval"],
         )
         return result, content["signature"]
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a result saved with toxeval score --json ({type(error).__name__})") from None
+    except KeyError as error:
+        refuse(f"not a result saved with toxeval score --json (without {error})", file=path)
 
 
 # --- options ------------------------------------------------------------------------------------------------------
 
 
-def default_options(metric: str, config: str) -> dict[str, Any]:
+def default_options(metric: Definition) -> dict[str, Any]:
     """Every option of a metric that changes its numbers, with the default."""
-    options = toxeval.load(metric, config).options
-    return {key: _like(value, value) for key, value in options.items() if key not in SHOWN_ONLY}
+    return {option.name: option.check(option.default) for option in metric.options if option.changes_numbers}
 
 
-def full_options(metric: str, config: str, given: Mapping[str, Any], inputs: Collection[str]) -> dict[str, Any]:
+def full_options(metric: Definition, given: Mapping[str, Any], inputs: Collection[str]) -> dict[str, Any]:
     """The options that were in force: those given and the defaults of the others.
 
     Args:
-        metric, config: the module.
+        metric: its definition.
         given: options set by the user.
         inputs: the inputs that were there.
     """
-    usual = default_options(metric, config)
-    options = usual | {key: _like(value, usual[key]) for key, value in given.items() if key in usual}
-    if "review_strategy" in options and options["review_strategy"] is None:  # how oracle_collab reads "not set"
-        options["review_strategy"] = "review_scores" if "review_scores" in inputs else "uncertainty"
-    return options
+    usual = default_options(metric)
+    options = metric.in_force(usual | metric.check_options({k: v for k, v in given.items() if k in usual}), inputs)
+    later = {option.name for option in metric.options if option.later}
+    return {key: value for key, value in options.items() if key not in later or value != usual[key]}
 
 
-def _like(value: Any, usual: Any) -> Any:
-    """1 as 1.0 where the default is a float: the same option, so the same signature; null as nan."""
-    if isinstance(usual, float):
-        return math.nan if value is None else float(value) if isinstance(value, int) else value
-    if isinstance(usual, (list, tuple)) and isinstance(value, (list, tuple)):
-        return [float(v) if isinstance(v, int) else v for v in value]
-    if usual is None and isinstance(value, dict):
-        return {key: _like(part, 0.0) for key, part in value.items()}
-    return value
+def settable_options(result: Result) -> dict[str, Any]:
+    """The options of a result that aren't the defaults, and that can be set: others follow from the inputs."""
+    metric = definition(result.metric, result.config)
+    usual = default_options(metric)
+    options = {key: value for key, value in result.options.items() if value != usual.get(key)}
+    return {key: value for key, value in options.items() if _is_allowed(metric.option(key), value)}
+
+
+def _in_one_form(option: Option, value: Any) -> Any:
+    value = option.from_json(value)
+    return option.check(value) if _is_allowed(option, value) else value
+
+
+def _is_allowed(option: Option, value: Any) -> bool:
+    try:
+        option.check(value)
+    except Refusal:
+        return False
+    return True
 
 
 def _written(value: Any) -> str:
@@ -201,6 +228,7 @@ def digest(state: State) -> str:
     """
     # in which batch of a cluster or whether equal rows were counted: no matter
     rows = cluster_counts(state) if "cluster" in state.rows else state.compact().rows
+    rows = {"counts" if key == MULTIPLICITY else key: values for key, values in rows.items()}  # its name in format 1
     whole = hashlib.sha256(f"rows {state.n_rows}".encode())
     for key in sorted(state.counts):
         array = np.asarray(state.counts[key])
@@ -227,6 +255,32 @@ def _bytes(array: np.ndarray) -> bytes:
 
 
 # --- verification -------------------------------------------------------------------------------------------------
+
+
+def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[str, Any, Any]]:
+    """Where a reported result and a recomputed one differ: what, reported, recomputed.
+
+    Other rows explain all the rest, and stand first.
+
+    Args:
+        reported: the result as it was saved.
+        signature: as it was saved with it.
+        fresh: recomputed from the same options, perhaps by another version.
+    """
+    found: list[tuple[str, Any, Any]] = []
+    if reported.n_rows != fresh.n_rows:
+        found.append(("n_rows", reported.n_rows, fresh.n_rows))
+    found += differences(reported.scores, fresh.scores)
+    found += [(f"spread of {key}", old, new) for key, old, new in differences(reported.spread, fresh.spread)]
+    if reported.digest != fresh.digest:
+        found.append(("digest", reported.digest, fresh.digest))
+    if not found and len(reported.runs) == len(fresh.runs):
+        pairs = enumerate(zip(*(sorted(runs, key=str) for runs in (reported.runs, fresh.runs))))
+        found += [(f"{key} of run {i}", old, new) for i, (a, b) in pairs for key, old, new in differences(a, b)]
+    expected = replace(fresh, version=reported.version).signature()
+    if not found and signature != expected:
+        found.append(("signature", signature, expected))
+    return found
 
 
 def differences(reported: Mapping[str, Any], recomputed: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

@@ -1,40 +1,42 @@
 """The same numbers from Apache Spark: rows are encoded and counted where they lie, and only counts travel.
 
 Each partition goes through the metric's own ``encode`` and ``count`` in Arrow batches, the states of partitions merge
-in a tree, and the driver scores. Needs the extra ``toxeval[spark]``, and toxeval on the workers.
+in a tree, and the driver scores. What a worker refuses travels as data, too, and is raised on the driver. Needs the
+extra ``toxeval[spark]``, and toxeval on the workers.
 """
 
-from __future__ import annotations
-
-import re
+import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-import toxeval
-from toxeval.columns import Parser, Place, columns_of, find_inputs
-from toxeval.core.inputs import refuse
+from toxeval.core.declarations import GROUP
+from toxeval.core.metric import Metric
+from toxeval.core.refusals import Refusal, Words, refuse
 from toxeval.core.state import State, merge, merge_compact
-from toxeval.tables import BATCH_ROWS, Table
+from toxeval.loading import plain
+from toxeval.read import Table
+from toxeval.read.cells import Parser
+from toxeval.read.columns import ID, Place, columns_of, find_inputs
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from toxeval.metrics.base import Metric
-
+#: Rows counted at a time.
+BATCH_ROWS = 1 << 16
 #: States a task merges into one, and at most so many reach the driver.
 FAN_IN = 16
-#: Columns of the tables the tasks hand on.
-KEY, STATE = "toxeval key", "toxeval state"
-#: Around the library's own words in the error of a task, which Spark wraps in several tracebacks.
-BEGIN, END = "[toxeval: ", " :toxeval]"
+#: Columns of the tables the tasks hand on. A row has a state, or what was refused.
+KEY, STATE, REFUSED = "toxeval key", "toxeval state", "toxeval refusal"
+#: The key of rows whose own is NaN: each NaN differs from all others, and this one is itself.
+NAN = float("nan")
 
 
 def score(
-    df: DataFrame,
+    df: "DataFrame",
     metric: str,
     *,
     by: str | None = None,
@@ -49,7 +51,7 @@ def score(
     Args:
         df: one row an item, in any order; partitions may be empty.
         metric: one of `toxeval.METRICS`.
-        by: a column; the rows of each of its values are scored by themselves.
+        by: a column of single values; the rows of each of its values are scored by themselves.
         columns: input -> column, where a column hasn't its input's name (or another that ``toxeval score`` knows).
         config_name: the metric's configuration.
         **options: of ``compute``: of the metric, of its intervals (``confidence_level``), and ``score_resolution``.
@@ -64,51 +66,108 @@ def score(
     Example:
         ``toxeval.spark.score(spark.read.parquet("decisions"), "sold_macro_f1", by="language")``
     """
-    module = toxeval.load(metric, config_name)
-    module.check_options(options)
-    score_state = toxeval.load(metric, config_name, **options).score_state
-    table = Table("the DataFrame", tuple(df.columns), False, None, _not_read)
-    (places,) = find_inputs(metric, config_name or "default", [table], dict(columns or {}))
-    for name in [name for name, required in module.inputs.items() if required and name not in places]:
-        refuse(metric, name, "no such column in the DataFrame", ", ".join(df.columns))
-    if by is not None and by not in df.columns:
-        refuse(metric, "option by", f"no column {by!r} in the DataFrame", ", ".join(df.columns))
-    task = _Counting(
-        metric,
-        config_name or "default",
-        {key: options[key] for key in options if key in module.options and key not in module.score_options},
-        places,
-    )
-    selected = [_column(df, name).alias(name) for name in columns_of(places)]
+    scored = plain(metric, config_name, **options)
+    table = _table(df)
+    (places,) = find_inputs(scored.definition, [table], {**(columns or {}), ID: ""})
+    for each in scored.definition.inputs:
+        if each.required and each.name not in places:
+            found, allowed = "no such column in the DataFrame", ", ".join(df.columns)
+            refuse(found, allowed, metric=metric, inputs=(each.name,))
+        if each.kind == GROUP and options.get("confidence_level") is None:
+            places.pop(each.name, None)  # only intervals depend on it
+    if by is not None:
+        _check_by(df, metric, by)
+    with_rows = {option.name for option in scored.definition.options if option.with_rows}
+    chosen = {name: value for name, value in options.items() if name in with_rows}
+    task = _Counting(metric, config_name, chosen, table.columns, table.nested, places)
+    wanted = task.parser(scored).columns  # Spark would take a dot in their names for a path
+    selected = [_column(df, *table.path(name)).alias(_alias(i)) for i, name in enumerate(wanted)]
     if by is not None:
         selected.append(_column(df, by).alias(KEY))
-    states = _collect(_counted(df.select(*selected), task), metric)
+    states = _collect(_counted(df.select(*selected), task), SparkWords(places))
     if by is None:
-        result: dict[Any, Any] = score_state(states.get(None, State(0)))
+        result: dict[Any, Any] = scored.score_state(states.get(None, State(0)))
         return result
     if not states:
-        refuse(metric, "predictions", "no rows", "at least one row")
-    return {key: score_state(states[key]) for key in sorted(states, key=lambda key: (key is None, key))}
+        refuse("no rows", "at least one row", metric=metric, inputs=("predictions",))
+    in_order = sorted(states, key=lambda key: (key is None, key is NAN, 0 if key is NAN else key))
+    return {key: scored.score_state(states[key]) for key in in_order}
+
+
+class SparkWords(Words):
+    """Rows of a DataFrame have columns and no numbers."""
+
+    def __init__(self, places: Mapping[str, Place]) -> None:
+        self._columns = {name: ", ".join(columns_of({name: place})) for name, place in places.items()}
+
+    def input(self, refusal: Refusal, name: str) -> str:
+        """An input, with its column."""
+        field = f'["{refusal.field}"]' if refusal.field else ""
+        position = "" if refusal.position is None else f"[{refusal.position}]"
+        column = f" (column {self._columns[name]})" if name in self._columns else ""
+        return f"{name}{field}{position}{column}"
+
+    def row(self, refusal: Refusal) -> str:
+        """Some row."""
+        return "a row"
+
+
+class _Refused(Refusal):
+    """What a worker refused, in the words of Spark."""
+
+    def __init__(self, refusal: Refusal, words: SparkWords) -> None:
+        super().__init__(refusal.found)
+        self.__dict__.update(refusal.__dict__)
+        self._words = words
+
+    def __str__(self) -> str:
+        return self.text(self._words)
+
+
+def _table(df: "DataFrame") -> Table:
+    from pyspark.sql.types import StructType
+
+    nested = frozenset(field.name for field in df.schema.fields if isinstance(field.dataType, StructType))
+    return Table("the DataFrame", tuple(df.columns), _not_read, nested=nested)
 
 
 def _not_read(columns: Any) -> NoReturn:
     raise AssertionError("rows are read by Spark")
 
 
-def _column(df: DataFrame, name: str) -> Any:
-    """A column by its name, dots and all."""
-    return df["`" + name.replace("`", "``") + "`"]
+def _column(df: "DataFrame", name: str, path: Iterable[str] = ()) -> Any:
+    """A column by its name, dots and all, or a field in its records."""
+    column = df["`" + name.replace("`", "``") + "`"]
+    for field in path:
+        column = column.getField(field)
+    return column
+
+
+def _alias(i: int) -> str:
+    """What the tasks call the column number ``i`` of those that are wanted."""
+    return f"column {i}"
+
+
+def _check_by(df: "DataFrame", metric: str, by: str) -> None:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if by not in df.columns:
+        refuse(f"no column {by!r} in the DataFrame", ", ".join(df.columns), metric=metric, option="by")
+    kind = next(field.dataType for field in df.schema.fields if field.name == by)
+    if isinstance(kind, (ArrayType, MapType, StructType)) or kind.typeName() == "variant":
+        found = f"a column of {kind.simpleString()}"
+        refuse(found, "a column of single values, such as texts or numbers", metric=metric, option="by")
 
 
 # --- the tree -----------------------------------------------------------------------------------------------------
 
 
-def _counted(rows: DataFrame, task: _Counting) -> DataFrame:
-    """A table of (key, state), of `FAN_IN` partitions at most."""
+def _counted(rows: "DataFrame", task: "_Counting") -> "DataFrame":
+    """A table of (key, state or refusal), of `FAN_IN` partitions at most."""
     from pyspark.sql.types import BinaryType, StructField, StructType
 
     keys = [field for field in rows.schema.fields if field.name == KEY]
-    schema = StructType([*keys, StructField(STATE, BinaryType(), nullable=False)])
+    schema = StructType([*keys, StructField(STATE, BinaryType()), StructField(REFUSED, BinaryType())])
     states = rows.mapInArrow(task, schema)
     width = _cores(rows)
     while True:
@@ -118,7 +177,7 @@ def _counted(rows: DataFrame, task: _Counting) -> DataFrame:
         width = -(-width // FAN_IN)
 
 
-def _cores(rows: DataFrame) -> int:
+def _cores(rows: "DataFrame") -> int:
     """How many tasks run at once. (A session of Spark Connect doesn't say; then as many as a shuffle has.)"""
     session: Any = rows.sparkSession
     if hasattr(session, "_jsparkSession"):
@@ -126,23 +185,23 @@ def _cores(rows: DataFrame) -> int:
     return int(session.conf.get("spark.sql.shuffle.partitions"))
 
 
-def _collect(states: DataFrame, metric: str) -> dict[Any, State]:
+def _collect(states: "DataFrame", words: SparkWords) -> dict[Any, State]:
     """Key -> state, on the driver.
 
     Raises:
-        ValueError: what a worker refused, in the library's words.
+        Refusal: what a worker refused.
     """
-    try:
-        table = states.collect()
-    except Exception as error:
-        refused = re.search(re.escape(BEGIN) + "(.*?)" + re.escape(END), str(error), re.DOTALL)
-        if refused is None:
-            raise
-        raise ValueError(refused[1]) from None
     parts: dict[Any, list[State]] = {}
-    for row in table:
-        parts.setdefault(row.asDict().get(KEY), []).append(State.from_bytes(row[STATE]))
+    for row in states.collect():
+        if row[REFUSED] is not None:
+            raise _Refused(pickle.loads(row[REFUSED]), words)
+        parts.setdefault(_one_nan(row.asDict().get(KEY)), []).append(State.from_bytes(row[STATE]))
     return {key: merge(several) for key, several in parts.items()}
+
+
+def _one_nan(key: Any) -> Any:
+    """A key that is itself."""
+    return NAN if key != key else key
 
 
 # --- on the workers -----------------------------------------------------------------------------------------------
@@ -154,44 +213,42 @@ class _Counting:
 
     Attributes:
         metric, config: what is loaded.
-        options: of ``encode``.
+        options: those that must be known when rows come in.
+        columns, nested: of the DataFrame.
         places: input -> column.
     """
 
     metric: str
-    config: str
+    config: str | None
     options: Mapping[str, Any]
+    columns: tuple[str, ...]
+    nested: frozenset[str]
     places: Mapping[str, Place]
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from toxeval.options import import_evaluate
+    def parser(self, metric: Metric) -> Parser:
+        """What makes the metric's inputs of the rows."""
+        table = Table("the DataFrame", self.columns, _not_read, nested=self.nested)
+        return Parser(metric.definition, table, self.places)
 
-        import_evaluate()
-        module = toxeval.load(self.metric, self.config, **self.options)
-        table = Table("the DataFrame", tuple(columns_of(self.places)), False, None, _not_read)
-        parse = Parser(self.metric, self.config, table, self.places)
-        modules: dict[Any, Metric] = {}
+    def __call__(self, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        metric = plain(self.metric, self.config, **self.options)
+        parse = self.parser(metric)
+        metrics: dict[Any, Metric] = {}
         kind = None
         for rows in _in_blocks(batches):
             kind = rows.schema.field(KEY).type if KEY in rows.schema.names else None
             for key, part in _by_key(rows):
-                if key not in modules:
-                    modules[key] = module.without_rows()
+                counted = metrics.setdefault(key, metric.without_rows())
                 try:
-                    modules[key].add_batch(**parse({name: part[name].combine_chunks() for name in table.columns}))
-                except ValueError as error:
-                    raise ValueError(f"{BEGIN}{self._explain(str(error))}{END}") from None
-        yield from _as_batch({key: counted.added_state().compact() for key, counted in modules.items()}, kind)
-
-    def _explain(self, message: str) -> str:
-        """A metric's message with the column. Rows have no numbers in Spark, so the one of the block goes."""
-        for name, place in self.places.items():
-            column = place if isinstance(place, str) else ", ".join(place.values())
-            message = re.sub(rf"\b{name}\[\d+\]", f"{name} (column {column})", message)
-        return re.sub(r"\brow \d+\b", "a row", message)
+                    columns = {name: part[_alias(i)].combine_chunks() for i, name in enumerate(parse.columns)}
+                    counted.add_batch(**parse(columns))
+                except Refusal as refusal:
+                    yield _row(kind, None, refused=pickle.dumps(refusal))
+                    return
+        yield from _as_batches({key: counted.added_state().compact() for key, counted in metrics.items()}, kind)
 
 
-def _in_blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _in_blocks(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.Table]":
     """Spark's batches, several at a time: it sends 10,000 rows."""
     import pyarrow as pa
 
@@ -205,7 +262,7 @@ def _in_blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(block)
 
 
-def _by_key(rows: pa.Table) -> Iterator[tuple[Any, pa.Table]]:
+def _by_key(rows: "pa.Table") -> "Iterator[tuple[Any, pa.Table]]":
     """The rows of each key."""
     if KEY not in rows.schema.names:
         yield None, rows
@@ -216,31 +273,41 @@ def _by_key(rows: pa.Table) -> Iterator[tuple[Any, pa.Table]]:
         rows = rows.take(np.argsort(codes, kind="stable"))
     start = 0
     for key, n in zip(keys.dictionary.to_pylist(), np.bincount(codes).tolist()):
-        yield key, rows.slice(start, n)
+        yield _one_nan(key), rows.slice(start, n)
         start += n
 
 
-def _merging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The task of a knot of the tree: states of the same key to one."""
+def _merging(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """The task of a knot of the tree: states of the same key to one; of a refusal nothing else matters."""
     states: dict[Any, list[State]] = {}
     kind = None
     for batch in batches:
         keys = [None] * batch.num_rows
         if KEY in batch.schema.names:
             kind, keys = batch.schema.field(KEY).type, batch[KEY].to_pylist()
-        for key, state in zip(keys, batch[STATE]):
-            several = states.setdefault(key, [])
+        for key, state, refused in zip(keys, batch[STATE], batch[REFUSED]):
+            if refused.is_valid:
+                yield _row(kind, None, refused=refused.as_py())
+                return
+            several = states.setdefault(_one_nan(key), [])
             several.append(State.from_bytes(state.as_py()))
             if len(several) == FAN_IN:
-                states[key] = [merge_compact(several)]
-    yield from _as_batch({key: merge_compact(several) for key, several in states.items()}, kind)
+                states[_one_nan(key)] = [merge_compact(several)]
+    yield from _as_batches({key: merge_compact(several) for key, several in states.items()}, kind)
 
 
-def _as_batch(states: Mapping[Any, State], kind: pa.DataType | None) -> Iterator[pa.RecordBatch]:
-    """A state a row; nothing, if there are none."""
+def _as_batches(states: Mapping[Any, State], kind: "pa.DataType | None") -> "Iterator[pa.RecordBatch]":
+    """A state a row, each in a batch of its own: together they may not fit."""
+    for key, state in states.items():
+        yield _row(kind, key, state=state.to_bytes())
+
+
+def _row(
+    kind: "pa.DataType | None", key: Any, *, state: bytes | None = None, refused: bytes | None = None
+) -> "pa.RecordBatch":
+    """A row of the tables that tasks hand on; ``kind`` is the type of its key, if there are keys."""
     import pyarrow as pa
 
-    for key, state in states.items():  # each in a batch of its own: together they may not fit
-        data = pa.array([state.to_bytes()], pa.binary())
-        keys = {} if kind is None else {KEY: pa.array([key], kind)}
-        yield pa.RecordBatch.from_pydict({**keys, STATE: data})
+    keys = {} if kind is None else {KEY: pa.array([key], kind)}
+    data = {name: pa.array([value], pa.binary()) for name, value in ((STATE, state), (REFUSED, refused))}
+    return pa.RecordBatch.from_pydict({**keys, **data})

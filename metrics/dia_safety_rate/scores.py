@@ -2,11 +2,21 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
-from toxeval.core.declarations import DETAILED, LABEL, ZERO_DIVISION, Choice, Definition, Input
+from toxeval.core.declarations import (
+    DETAILED,
+    LABEL,
+    ZERO_DIVISION,
+    Choice,
+    Definition,
+    Input,
+    Picture,
+    confusion_picture,
+)
 from toxeval.core.declarations import INVALID as INVALID_PREDICTIONS
 from toxeval.core.inputs import Place, is_arrow, materialise, same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
@@ -126,10 +136,31 @@ def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
     return {"replies": (matrix, LABELS)}
 
 
+def picture(
+    states: Mapping[str, State], results: Mapping[str, Mapping[str, Any]], options: Mapping[str, Any]
+) -> Picture:
+    """The rates in each category and their mean, with intervals; without categories the confusion matrix.
+
+    Args:
+        states, results: of each system.
+        options: ``confidence_level`` among them, if the results have intervals.
+    """
+    if not any("unsafe_rate" in result for result in results.values()):
+        return confusion_picture(states, confusions)
+    for name, result in results.items():
+        if "unsafe_rate" not in result:
+            refuse(f"missing in {name}", "categories in each file or in none", inputs=("categories",))
+    level, label = options.get("confidence_level"), "share of unsafe replies"
+    label = label if level is None else f"{label} ({100 * level:g} % interval)"
+    categories = (*CATEGORIES, "Mean of categories")
+    return Picture("rates", {"bars": rates_by_category(results), "categories": categories, "label": label})
+
+
 def rates_by_category(
     results: Mapping[str, Mapping[str, float]],
 ) -> dict[str, list[tuple[float, float, float]]]:
-    """The rates of a picture with bars: what a set of bars is called -> (rate, low, high) in each category.
+    """The rates of a picture with bars: what a set of bars is called -> (rate, low, high) in each category, and their
+    mean.
 
     Args:
         results: system -> result with categories. Of one system the kinds of unsafe are told apart if the result has
@@ -142,7 +173,7 @@ def rates_by_category(
     bars = {}
     for system, result in results.items():
         for kind, name in kinds.items():
-            keys = [f"{kind}_rate_{slug}" for slug in SLUGS]
+            keys = [*(f"{kind}_rate_{slug}" for slug in SLUGS), f"{kind}_rate"]
             bars[system if len(systems) > 1 else name] = [
                 (result[key], result.get(f"{key}_low", result[key]), result.get(f"{key}_high", result[key]))
                 for key in keys
@@ -337,7 +368,7 @@ DEFINITIONS = {
             ),
         ),
         options=(
-            INVALID_PREDICTIONS,
+            replace(INVALID_PREDICTIONS, later=False),
             Choice(
                 "verdicts",
                 '"auto" adds the rates of the two kinds of unsafe if they occur; "three-way" adds them in any case; '
@@ -355,5 +386,7 @@ DEFINITIONS = {
         replicate=replicate,
         check=check,
         confusions=confusions,
+        picture=picture,
+        picture_confidence=0.95,
     )
 }

@@ -41,7 +41,7 @@ from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores, 
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
-from toxeval.core.scoring import Scores, ratio, sigmoid
+from toxeval.core.scoring import Scores, ratio, score_doubts, sigmoid
 from toxeval.core.state import State
 from toxeval.core.trainer import check_scores, label_arrays, model_outputs
 
@@ -289,6 +289,13 @@ def picture(
     return Picture("collaboration", {"curves": curves, "reliabilities": reliabilities})
 
 
+def doubts(state: State) -> list[tuple[str, str, str]]:
+    """What looks wrong with probabilities, see `score_doubts`."""
+    if "probabilities" not in state.rows:
+        return []
+    return [("predictions", *doubt) for doubt in score_doubts(state.rows["probabilities"])]
+
+
 # --- the metric ---------------------------------------------------------------------------------------------------
 
 
@@ -330,7 +337,7 @@ DEFINITIONS = {
                 SCORE,
                 "n finite numbers, the larger the sooner reviewed: a review strategy of your own. May be left out.",
                 required=False,
-                two_columns=False,
+                probabilities=False,
             ),
         ),
         options=(
@@ -364,6 +371,7 @@ DEFINITIONS = {
         replicate=replicate,
         in_force=in_force,
         decisions=decisions,
+        doubts=doubts,
         picture=picture,
     )
 }

@@ -16,6 +16,8 @@ from toxeval.core.declarations import (
     ZERO_DIVISION,
     Definition,
     Input,
+    Picture,
+    confusion_picture,
 )
 from toxeval.core.grid import (
     average_precision_bounds,
@@ -32,7 +34,7 @@ from toxeval.core.labels import encode_labels
 from toxeval.core.ranking import Curve, put_areas, rank, rank_table, sort_classes, table_curve
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
-from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, sigmoid
+from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, score_doubts, sigmoid
 from toxeval.core.state import State
 from toxeval.core.trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
 
@@ -108,6 +110,33 @@ def count(arrays: dict[str, np.ndarray]) -> State:
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
     """The confusion matrices of a state, for the picture: title -> (matrix, labels)."""
     return {"comments": (state.counts["confusion"], LABELS)}
+
+
+def doubts(state: State) -> list[tuple[str, str, str]]:
+    """What looks wrong with scores, see `score_doubts`."""
+    if "probabilities" not in state.rows:
+        return []
+    return [("prediction_scores", *doubt) for doubt in score_doubts(state.rows["probabilities"])]
+
+
+def picture(
+    states: Mapping[str, State], results: Mapping[str, Mapping[str, Any]], options: Mapping[str, Any]
+) -> Picture:
+    """Precision-recall and ROC curves of systems with scores, with what each decides; else the confusion matrix."""
+    if not any(state.rows for state in states.values()):
+        return confusion_picture(states, confusions)
+    systems, decisions = {}, {}
+    for name, state in states.items():
+        if not state.rows:
+            refuse(f"missing in {name}", "scores in each file or in none", inputs=("prediction_scores",))
+        references = state.rows["references"]
+        if len(np.unique(references)) < 2:
+            refuse("only one class", "both, for precision–recall and ROC", inputs=("references",))
+        systems[name] = references, raw_scores(state)
+        ((_, fp), (_, tp)) = _confusion(state, options["threshold"])[:, :2]
+        decisions[name] = int(tp), int(fp)
+    areas = {name: (result["average_precision"], result["roc_auc"]) for name, result in results.items()}
+    return Picture("ranking", {"systems": systems, "areas": areas, "decisions": decisions})
 
 
 def score(state: State, *, threshold: float, zero_division: float, detailed: bool) -> Scores:
@@ -311,5 +340,7 @@ DEFINITIONS = {
         replicate=replicate,
         decisions=decisions,
         confusions=confusions,
+        doubts=doubts,
+        picture=picture,
     )
 }

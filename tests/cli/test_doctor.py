@@ -1,6 +1,8 @@
 """The doctor finds what is wrong, everything at once, and nothing where nothing is."""
 
 import json
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,14 @@ import numpy as np
 import pytest
 from samples import SAMPLES, Sample, ids
 
-from toxeval.doctor import Finding, examine
-from toxeval.jobs import Job
-from toxeval.loading import metric_class
+import toxeval
+from toxeval import doctor
+from toxeval.cli.job import Job
+from toxeval.cli.words import CommandWords
+from toxeval.core.metric import Metric
+from toxeval.doctor import Finding
+from toxeval.loading import definition
+from toxeval.read import open_table
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -19,6 +26,11 @@ GOOD = [g if flip else 1 - g for g, flip in zip(GOLD, (RNG.random(N) < 0.9).toli
 SCORES = (0.5 * np.array(GOLD) + 0.5 * RNG.random(N)).round(3).tolist()
 SOFT = np.clip(np.array(SCORES) + RNG.normal(size=N) * 0.2, 0.001, 0.999).round(3).tolist()
 NAMES = ["NOT", "OFF"]
+
+
+def examine(job: Job) -> list[Finding]:
+    tables = job.table(*job.predictions), job.references_table()
+    return doctor.examine(job.load(), *tables, job.columns, CommandWords())
 
 
 def lines(path: Path, **columns: list[Any]) -> str:
@@ -64,7 +76,11 @@ def test_nothing_is_wrong(tmp_path: Path) -> None:
         ([NAMES[p] for p in GOOD[:-1]] + ["off "], "'off ' (1 times)", (N - 1,)),
         ([NAMES[p] for p in GOOD[:-1]] + ["UNK"], "unknown label 'UNK' (1 times)", (N - 1,)),
         ([NAMES[p] for p in GOOD[:-1]] + [1], "names and ids in one input", ()),
-        ([NAMES[p] for p in GOOD[:-1]] + ["what a nice long sentence"], "unknown label a text of 25", (N - 1,)),
+        (
+            [NAMES[p] for p in GOOD[:-1]] + ["what a nice long sentence"],
+            "a text of 25 characters where a label is wanted",
+            (N - 1,),
+        ),
     ],
 )
 def test_values_that_are_no_labels(tmp_path: Path, predictions: list[Any], what: str, rows: tuple[int, ...]) -> None:
@@ -161,13 +177,13 @@ def test_every_way_of_calling_every_metric_is_looked_at(tmp_path: Path, sample: 
     assert not [f for f in examine(job) if f.where == "rows" or "label" in f.what]
 
 
-def test_labels_that_a_metric_does_not_declare_are_not_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_that_a_metric_does_not_declare_are_not_looked_at(tmp_path: Path) -> None:
     given = {"predictions": [["Safe", "Unsafe"][g] for g in GOOD], "categories": ["another"] * N}
     assert only(findings(tmp_path, "dia_safety_rate", **given)).what == f"unknown label 'another' ({N} times)"
-    monkeypatch.setattr(metric_class("dia_safety_rate"), "labels", {})
-    assert not findings(tmp_path, "dia_safety_rate", **given)
+    declared = definition("dia_safety_rate")
+    inputs = tuple(replace(each, labels=() if each.name == "categories" else each.labels) for each in declared.inputs)
+    metric = Metric(replace(declared, inputs=inputs))
+    assert not doctor.examine(metric, open_table(str(tmp_path / "p.jsonl")))
 
 
 def test_rows(tmp_path: Path) -> None:
@@ -188,3 +204,24 @@ def test_a_missing_column_is_found(tmp_path: Path) -> None:
     file.write_text("predictions,gold\nOFF,OFF\nNOT,OFF\n")
     found = examine(Job("sold_macro_f1", (str(file),)))
     assert [(f.where, "--columns references=" in f.advice) for f in found] == [("references", True)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "scores", "said"),
+    [
+        ("oracle_collab", "predictions", [float(g) for g in GOOD], "all exactly 0 or 1: these look like decisions"),
+        ("oracle_collab", "predictions", [max(p, 1 - p) for p in SOFT], "no score is below 0.5 (are these confidences"),
+        ("threat_f1", "prediction_scores", [max(p, 1 - p) for p in SOFT], "no score is below 0.5 (are these confid"),
+    ],
+)
+def test_compute_warns_of_what_the_doctor_knows(
+    tmp_path: Path, metric: str, name: str, scores: list[float], said: str
+) -> None:
+    with pytest.warns(UserWarning, match="these") as warned:
+        toxeval.load(metric).compute(**{name: scores}, references=GOLD)
+    assert any(f"{metric}: {name}: {said}" in str(warning.message) for warning in warned)
+    found = findings(tmp_path, metric, **{name: scores}, references=GOLD)
+    assert any(finding.what.startswith(said.partition(" (")[0]) for finding in found)
+    with warnings.catch_warnings():  # few rows are so by chance
+        warnings.filterwarnings("error", message=".*these")
+        toxeval.load(metric).compute(**{name: scores[:19]}, references=GOLD[:19])

@@ -8,7 +8,7 @@ import click
 import pytest
 from command import toxeval
 
-from toxeval.options import INPUTS, OPTIONS, with_options
+from toxeval.cli.options import INPUTS, OPTIONS, with_options
 
 
 def parsed(*args: str) -> tuple[dict[str, str], dict[str, object]]:

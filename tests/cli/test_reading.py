@@ -30,21 +30,31 @@ def guess(tmp_path: Path) -> Path:
     return lines(tmp_path / "predictions.jsonl", [{"predictions": p, "references": r} for p, r in zip(GUESS, GOLD)])
 
 
-def test_rows_matched_by_position_are_warned_of(tmp_path: Path) -> None:
+def test_rows_in_another_order_are_refused_or_matched(tmp_path: Path) -> None:
     mine = [{"text": i, "split": "test", "predictions": p} for i, p in enumerate(GUESS)]
     gold = lines(tmp_path / "r.jsonl", [{"text": i, "split": "test", "references": r} for i, r in enumerate(GOLD)])
     files = "--predictions", lines(tmp_path / "p.jsonl", mine[::-1]), "--references", gold
+    message = toxeval("score", "sold_macro_f1", *files).refused()
+    assert "have no ids in common, and text has the same values in another order" in message
+    assert "(to match them by it: --columns id=text; if the order is right all the same: --columns id=)" in message
+    by_text = toxeval("score", "sold_macro_f1", *files, "--columns", "id=text", "--json")
+    assert not by_text.err
+    assert by_text.json()["matched"] == "text"
+    lines(tmp_path / "p.jsonl", mine)  # in the same order there's nothing to say
+    in_order = toxeval("score", "sold_macro_f1", *files, "--json")
+    assert not in_order.err
+    assert in_order.json()["matched"] == "position"
+    assert in_order.json()["scores"] == by_text.json()["scores"]
+    assert "\n\n100 rows by position\nsignature: toxeval:" in toxeval("score", "sold_macro_f1", *files).out
+    for row in mine:  # other values, of which nothing is known
+        row["text"] += 1000
+    lines(tmp_path / "p.jsonl", mine)
     answer = toxeval("score", "sold_macro_f1", *files)
     assert answer.status == 0
     assert re.fullmatch(
-        r"warning: sold_macro_f1: rows of .* matched by position, .* they differ in text, split; .*\n", answer.err
+        r"warning: sold_macro_f1: rows of .* matched by position, .* they differ in text \(.*--columns id=COLUMN\)\n",
+        answer.err,
     )
-    by_text = toxeval("score", "sold_macro_f1", *files, "--columns", "id=text", "--json")
-    assert not by_text.err
-    lines(tmp_path / "p.jsonl", mine)  # in the same order there's nothing to warn of
-    in_order = toxeval("score", "sold_macro_f1", *files, "--json")
-    assert not in_order.err
-    assert in_order.json()["scores"] == by_text.json()["scores"]
 
 
 def test_an_input_is_in_every_record_or_in_none(tmp_path: Path) -> None:
@@ -116,7 +126,7 @@ def test_class_labels_without_a_name_are_refused(tmp_path: Path) -> None:
     table = pa.table({"predictions": [0, 7], "references": ["NOT", "OFF"]}, schema=schema)
     pq.write_table(table, tmp_path / "p.parquet")
     message = toxeval("score", "sold_macro_f1", "--predictions", tmp_path / "p.parquet").refused()
-    assert "class label 7: there are only 2 names" in message
+    assert "class label 7; allowed: 0 to 1" in message
 
 
 def test_bad_files(tmp_path: Path, guess: Path) -> None:

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from toxeval.jobs import Job, job_of, mismatches, score
-from toxeval.signature import differences, read_result
+from toxeval.cli.job import Job, job_of
+from toxeval.cli.job import result_of as score
+from toxeval.signature import differences, mismatches, read_result
 
 # classes that few rows can't define are no matter here
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined")

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import toxeval
+from toxeval import systems
 from toxeval.core.intervals import normal_quantile
 from toxeval.core.state import State
-from toxeval.systems import aggregate, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined:", "ignore:torch.quantize")
 
@@ -312,13 +312,13 @@ def test_conversations_are_texts_or_numbers_in_all_batches() -> None:
 )
 def test_only_scores_are_aggregated(results: Any, found: str) -> None:
     with pytest.raises(ValueError, match=f"toxeval.systems: .*{found}"):
-        aggregate(results)
+        systems.aggregate(results)
 
 
 @pytest.mark.parametrize("keys", ["accuracy", [["accuracy"]], [None]])
 def test_keys_are_a_list_of_names(keys: Any) -> None:
     with pytest.raises(ValueError, match="sold_macro_f1: keys: "):
-        compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
+        systems.compare("sold_macro_f1", [1, 0], [1, 1], [1, 0], keys=keys)
 
 
 BOOLS = [

@@ -136,6 +136,48 @@ def test_what_is_wrong_before_any_row_is_read(spark: Any) -> None:
         toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1", by="references")
 
 
+@pytest.mark.parametrize("partitions", [1, 2, 7])
+def test_rows_whose_key_is_no_number_are_one_group(spark: Any, partitions: int) -> None:
+    """road-33: as df.groupBy says."""
+    import toxeval.spark
+
+    nan = float("nan")
+    rows = [("OFF", "OFF", nan), ("NOT", "OFF", nan), ("NOT", "NOT", nan), ("OFF", "OFF", nan), ("OFF", "NOT", 1.0)]
+    rows += [("OFF", "OFF", None), ("OFF", "OFF", -0.0), ("NOT", "NOT", 0.0)]
+    df = spark.createDataFrame(rows, ["prediction", "label", "g"]).repartition(partitions)
+    found = toxeval.spark.score(df, "sold_macro_f1", by="g", detailed=True)
+    assert [str(key).removeprefix("-") for key in found] == ["0.0", "1.0", "nan", "None"]
+    assert [result["accuracy"] for result in found.values()] == [1.0, 0.0, 0.75, 1.0]
+    assert [result["support_OFF"] for result in found.values()] == [1, 0, 3, 1]
+
+
+def test_groups_by_nested_values_are_refused(spark: Any) -> None:
+    import toxeval.spark
+
+    df = frame(spark, [{"predictions": "OFF", "references": "OFF", "g": {"a": 1}, "h": [1]}])
+    for by, kind in (("g", "struct<a:bigint>"), ("h", "array<bigint>")):
+        with pytest.raises(
+            ValueError, match=f"^sold_macro_f1: option by: a column of {kind}; allowed: a column of sing"
+        ):
+            toxeval.spark.score(df, "sold_macro_f1", by=by)
+
+
+def test_messages_say_nothing_of_the_command_or_of_rows(spark: Any) -> None:
+    import toxeval.spark
+
+    pairs = [{"prediction_scores": [0.5, 0.6], "references": 1}]
+    with pytest.raises(
+        ValueError, match=r"^threat_f1: prediction_scores \(column prediction_scores\): a row sums to 1.1"
+    ):
+        toxeval.spark.score(frame(spark, pairs), "threat_f1")
+    with pytest.raises(ValueError, match=r'say which one it is with columns=\{"predictions": ...\}') as refused:
+        toxeval.spark.score(frame(spark, [{"guess": 1, "label": 1}]), "sold_macro_f1")
+    assert "--columns" not in str(refused.value)
+    nested = [{"scores": {"threat": {"value": 0.9}}, "label": 1}, {"scores": {"threat": {"value": 0.2}}, "label": 0}]
+    said = {"prediction_scores": "scores.threat.value"}
+    assert toxeval.spark.score(frame(spark, nested), "threat_f1", columns=said)["accuracy"] == 1.0
+
+
 def test_an_error_of_sparks_own_stays_as_it_is(spark: Any) -> None:
     import toxeval.spark
 

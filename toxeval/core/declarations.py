@@ -36,7 +36,8 @@ class Input:
         gold: whether it belongs to the data and not to a system: all systems that are compared share it.
         also: further names of columns it is looked for under, beside its own in the plural and the singular.
         numbers: whether labels may also come as fractions.
-        two_columns: whether scores may come as two a row, of the negative and of the positive class.
+        probabilities: whether scores are probabilities, or their logits, which may come in two columns, of the negative
+            and of the positive class; otherwise they are any finite numbers.
         empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
             of that column.
     """
@@ -50,7 +51,7 @@ class Input:
     gold: bool = False
     also: tuple[str, ...] = ()
     numbers: bool = False
-    two_columns: bool = True
+    probabilities: bool = True
     empty_means: tuple[str, Any] | None = None
 
     @property
@@ -85,6 +86,8 @@ class Option:
         default: the value in force where none is given. None may be given if it is the default.
         with_rows: whether it must be known when rows come in.
         changes_numbers: whether scores depend on it, and not only which ones are shown.
+        later: whether it came after results had been signed, whose signature doesn't name it: it then stands in a
+            signature only where it isn't the default.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Option:
     default: Any = None
     with_rows: bool = False
     changes_numbers: bool = True
+    later: bool = False
     #: what a page shows for it
     kind: ClassVar[str] = ""
 
@@ -293,6 +297,7 @@ INVALID = Choice(
     "reference's class and as a false alarm for none, and adds n_invalid, invalid_rate and the rate of each reason.",
     "error",
     with_rows=True,
+    later=True,
     choices=("error", "count"),
 )
 FROM_LOGITS = Flag("from_logits", "Scores are logits: of a sigmoid, or in two columns of a softmax.", with_rows=True)
@@ -351,8 +356,10 @@ class Definition:
         in_force: (options, names of the inputs) -> the options as they are in force with these inputs.
         decisions: (arrays, options) -> the predicted labels, shape (n,); None for metrics that live on counts.
         confusions: state -> title -> (confusion matrix, rows references; its labels).
+        doubts: state -> (input, what looks wrong with it, what to do), of which ``compute`` warns.
         picture: (system -> state with an entry a row, system -> result, options of ``score``) -> `Picture`; None
             draws ``confusions``.
+        picture_confidence: the level of the intervals that the picture shows; None if it shows none.
     """
 
     name: str
@@ -371,7 +378,9 @@ class Definition:
     in_force: Callable[[Mapping[str, Any], Iterable[str]], dict[str, Any]] = _as_given
     decisions: Callable[..., np.ndarray] | None = None
     confusions: Callable[[State], dict[str, tuple[np.ndarray, Sequence[str]]]] | None = None
+    doubts: Callable[[State], list[tuple[str, str, str]]] | None = None
     picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
+    picture_confidence: float | None = None
 
     @property
     def full_name(self) -> str:
@@ -394,3 +403,12 @@ class Definition:
         """
         with Known(metric=self.name):
             return {name: self.option(name).check(value) for name, value in given.items()}
+
+
+def confusion_picture(
+    states: Mapping[str, State], confusions: Callable[[State], dict[str, tuple[np.ndarray, Sequence[str]]]]
+) -> Picture:
+    """The confusion matrices of a system; several have a picture each."""
+    if len(states) > 1:
+        refuse(f"{len(states)} files", "one file a picture of confusion matrices", inputs=("predictions",))
+    return Picture("confusion", {"matrices": confusions(*states.values())})

@@ -1,6 +1,7 @@
 """A metric: rows come in, by batches or at once, and scores come out. Metrics differ in their `Definition` only."""
 
 import difflib
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from .declarations import INTERVAL_OPTIONS, RECORD, Definition
 from .intervals import interval_scores
-from .refusals import Known, Refusal, refuse
+from .refusals import Doubt, Known, Refusal, refuse
 from .resampling import Draws, replicate_counts
 from .scoring import Scores, warn_undefined
 from .state import State, check_state, merge, merge_compact
@@ -19,6 +20,8 @@ from .trainer import batches, begins_evaluation
 MERGE_EVERY = 64
 #: Rows that wait before equal ones become a single entry; a metric that is called once with fewer never sorts for it.
 COMPACT_FROM = 1 << 22
+#: Rows from which on a look at all of them tells whether they look wrong.
+DOUBTED_ROWS = 20
 
 
 class Metric:
@@ -327,7 +330,14 @@ class Metric:
         with self._known:
             scores = self.definition.score(state, **options)
             bounds = interval_scores(state, scores, partial(self._replicate, state, options), **intervals)
+        self._warn_doubts(state)
         return scores.as_dict(self.definition.headlines) | bounds, scores.undefined
+
+    def _warn_doubts(self, state: State) -> None:
+        """Warn of inputs that look wrong: so many rows are so by chance no more."""
+        doubts = self.definition.doubts
+        for name, found, hint in doubts(state) if doubts is not None and state.n_rows >= DOUBTED_ROWS else ():
+            warnings.warn(Doubt(found, hint=hint, metric=self.name, inputs=(name,)), stacklevel=4)
 
     def _replicate(self, state: State, options: Mapping[str, Any]) -> Callable[[Draws], Mapping[str, np.ndarray]]:
         """The function from draws to scores of resampled rows; undefined ones are nan, whatever their convention."""

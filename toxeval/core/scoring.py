@@ -216,3 +216,19 @@ def warn_undefined(metric: str, undefined: Mapping[str, str]) -> None:
         by_reason.setdefault(reason, []).append(key)
     parts = [f"{', '.join(keys)} ({reason})" for reason, keys in by_reason.items()]
     warnings.warn(f"{metric}: undefined: {'; '.join(parts)}", UndefinedMetricWarning, stacklevel=3)
+
+
+def score_doubts(probabilities: np.ndarray) -> list[tuple[str, str]]:
+    """What looks wrong with probabilities though each of them is one: what, and what to do.
+
+    >>> score_doubts(np.array([0.0, 1.0, 1.0]))[0][0]
+    'all exactly 0 or 1: these look like decisions, not probabilities'
+    """
+    least, greatest = probabilities.min(initial=1.0), probabilities.max(initial=0.0)
+    if least in (0.0, 1.0) and greatest in (0.0, 1.0) and bool(((probabilities == 0) | (probabilities == 1)).all()):
+        advice = "give the scores: of decisions, ranks, calibration and review by uncertainty say nothing"
+        return [("all exactly 0 or 1: these look like decisions, not probabilities", advice)]
+    if least >= 0.5 and least < greatest:
+        advice = "are these confidences of the predicted labels, and not probabilities of the positive class?"
+        return [("no score is below 0.5", advice)]
+    return []

@@ -121,7 +121,7 @@ class Parser:
         """What cells with numbers may be, and a hint."""
         if each.kind == LABEL:
             return "ids or names, not both in one column", ""
-        if not each.two_columns:
+        if not each.probabilities:
             return "a number in every row", ""
         return "a number in every row, or two as in [0.1, 0.9]", "one column with P(positive) is enough"
 

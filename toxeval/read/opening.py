@@ -62,7 +62,7 @@ def open_bytes(name: str, content: bytes, *, limits: Limits = Limits(), multilin
         content: its bytes.
         limits, multiline: as in `open_table`.
 
-    >>> table = open_bytes("guesses.csv", b"prediction,label\nOFF,NOT\n")
+    >>> table = open_bytes("guesses.csv", b"prediction,label\\nOFF,NOT\\n")
     >>> table.columns, list(table.batches(["label"]))
     (('prediction', 'label'), [{'label': ['NOT']}])
     """
@@ -90,7 +90,7 @@ def open_pasted(
         names: of the columns, if the first row is no header.
         limits, multiline: as in `open_table`.
 
-    >>> table = open_pasted("OFF; NOT\nNOT;NOT", names=["predictions", "references"])
+    >>> table = open_pasted("OFF; NOT\\nNOT;NOT", names=["predictions", "references"])
     >>> table.read_as, list(table.batches(["references"]))
     ('a table with semicolons, the columns as said', [{'references': [' NOT', 'NOT']}])
     """

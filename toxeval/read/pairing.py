@@ -58,6 +58,7 @@ class Rows:
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
 
     Attributes:
+        name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
         matched: the column by which rows are matched, or `POSITION`; "" for a single table.
         inputs: the names of the inputs that were found.
 
@@ -83,6 +84,7 @@ class Rows:
         columns: Mapping[str, str] | None = None,
     ) -> None:
         said = columns or {}
+        self.name, self.n_rows = predictions.name, predictions.n_rows
         self._without_ids = said.get(ID) == ""
         self._definition = definition
         self._tables = [predictions] if references is None else [predictions, references]
@@ -256,13 +258,16 @@ def _looked_up(rows: Mapping[str, np.ndarray]) -> Callable[[str, int], int]:
     return lambda name, row: int(rows[name][row])
 
 
-def add_rows(metric: Metric, rows: Rows, *, groups: bool = True) -> set[str]:
+def add_rows(
+    metric: Metric, rows: Rows, *, groups: bool = True, progress: Callable[[Rows], Iterable[Batch]] = iter
+) -> set[str]:
     """Add rows to a metric, batch by batch: in constant memory, if its state is.
 
     Args:
         metric: what they are added to.
         rows: the rows.
         groups: whether inputs that only tell groups of rows apart are wanted, as intervals do.
+        progress: gives the batches of the rows, and may show how far they are.
 
     Returns:
         The names of the inputs that were there.
@@ -272,7 +277,7 @@ def add_rows(metric: Metric, rows: Rows, *, groups: bool = True) -> set[str]:
     """
     left_out = set() if groups else {each.name for each in metric.definition.inputs if each.kind == GROUP}
     inputs: set[str] = set()
-    for batch in rows:
+    for batch in progress(rows):
         given = {name: values for name, values in batch.inputs.items() if name not in left_out}
         inputs = set(given)
         try:

@@ -38,8 +38,11 @@ def from_separated(
             quote at its start, in a file whose writer knew nothing of quotes.
     """
 
+    spanning: list[int] = []
+
     def start(blocks: Iterator[bytes]) -> tuple[list[str], Iterator[list[list[str]]]]:
-        rows = _Rows(source, blocks, separator, multiline)
+        spanning.clear()
+        rows = _Rows(source, blocks, separator, multiline, spanning)
         header = list(names) if names else rows.header()
         return header, rows.blocks(len(header), 0 if names else 1)
 
@@ -62,6 +65,7 @@ def from_separated(
         read_as=f"{kind}, {'the columns as said' if names else 'with a header'}",
         text=True,
         once=source.once,
+        spanning=spanning,
         repeated=frozenset(name for name in columns if columns.count(name) > 1),
     )
 
@@ -69,11 +73,13 @@ def from_separated(
 class _Rows:
     """One reading of the rows."""
 
-    def __init__(self, source: Source, blocks: Iterator[bytes], separator: str, multiline: bool) -> None:
+    def __init__(
+        self, source: Source, blocks: Iterator[bytes], separator: str, multiline: bool, spanning: list[int]
+    ) -> None:
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
         lines = chain.from_iterable(io.StringIO(piece, newline="\n") for piece in pieces(source.name, blocks))
         self._name, self._limits = source.name, source.limits
-        self._separator, self._multiline = separator, multiline
+        self._separator, self._multiline, self._spanning = separator, multiline, spanning
         self._reader = csv.reader(lines, delimiter=separator, strict=True)
         self._width = self._row = 0
 
@@ -115,8 +121,11 @@ class _Rows:
                 if cells and len(cells) != self._width:
                     hint = f"quote cells with a {SEPARATORS[self._separator][:-1]} or a line break in them"
                     self._refuse(rows, i, line, f"{len(cells)} cells where the header has {self._width}", hint)
-        if self._reader.line_num - line > len(rows) and not self._multiline and self._width > 1:
+        more = self._reader.line_num - line - len(rows)
+        if more and not self._multiline and self._width > 1:
             self._check_spanning(rows, line)
+        if more:
+            self._spanning.append(more)
         if self._width == 1:  # an empty line is an empty cell where there is one column, else no row
             return [cells or [""] for cells in rows] if [] in rows else rows
         return list(filter(None, rows)) if [] in rows else rows

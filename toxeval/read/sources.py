@@ -66,10 +66,6 @@ class Source:
         """The bytes from the start, a block at a time."""
         raise NotImplementedError
 
-    def whole(self, begun: Iterator[bytes]) -> bytes:
-        """All the bytes, of which ``begun`` are the first."""
-        return b"".join(begun)
-
 
 class Content(Source):
     """Bytes in memory: an upload, or a text that was pasted."""

@@ -27,6 +27,7 @@ class Table:
         once: whether it can't be read again.
         repeated: names that several columns have.
         nested: names of columns with records, whose fields may be named with a dotted path.
+        spanning: how many lines more than rows there are, as far as it was read: where quoted cells span lines.
         late: fields of JSON that the first record hasn't -> where they first were, as far as it was read.
     """
 
@@ -39,6 +40,7 @@ class Table:
     once: bool = False
     repeated: frozenset[str] = frozenset()
     nested: frozenset[str] = frozenset()
+    spanning: list[int] = field(default_factory=list)
     late: dict[str, str] = field(default_factory=dict)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Columns]:

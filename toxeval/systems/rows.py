@@ -1,19 +1,19 @@
-"""Several systems on the same rows: rows matched by id, each system scored, and all of them resampled together."""
-
-from __future__ import annotations
+"""Several systems on the same rows: rows matched by id, each system scored, and all of them resampled alike."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from toxeval.loading import load
-from toxeval.metrics.base import Metric
-from toxeval.core.inputs import encode_ids, is_arrow, materialise, refuse
+from toxeval.core.declarations import GROUP
+from toxeval.core.inputs import Place, encode_ids, is_arrow, materialise
+from toxeval.core.metric import Metric
+from toxeval.core.refusals import Refusal, Text, refuse
 from toxeval.core.resampling import RESAMPLES, Draws, cluster_counts
 from toxeval.core.scoring import Scores
 from toxeval.core.state import State
+from toxeval.loading import plain
 
 #: Codes of distinct rows are compressed when there may be more than so many.
 MAX_CODES = 1 << 20
@@ -29,8 +29,9 @@ class Systems:
         options: of the metric's ``score``.
         scores: each system's scores.
         units: for each system the counts of each unit, arrays of shape (u, ...); None if the metric needs whole rows.
-            Units are kinds of rows that are alike in all systems, or clusters, or rows.
+            Units are kinds of rows that are alike in all systems, or groups of rows, or rows.
         size: how many rows there are of each unit, shape (u,).
+        drawn_whole: whether units are drawn, and not their rows.
     """
 
     metric: Metric
@@ -39,6 +40,7 @@ class Systems:
     scores: list[Scores]
     units: list[dict[str, np.ndarray]] | None
     size: np.ndarray
+    drawn_whole: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -83,14 +85,14 @@ class Systems:
     def _resample_units(self, rng: np.random.Generator, n: int, keys: Sequence[str]) -> list[dict[str, np.ndarray]]:
         assert self.units is not None
         tables = {(i, key): counts for i, unit in enumerate(self.units) for key, counts in unit.items()}
-        if "cluster" in self.arrays[0]:
-            drawn = Draws(rng, n).clusters(tables)
+        if self.drawn_whole:
+            drawn = Draws(rng, n).clusters(tables)  # type: ignore[arg-type]  # any keys will do
         else:
             weights = rng.multinomial(self.n_rows, self.size / self.n_rows, size=n).astype(np.float64)
-            drawn = {k: np.tensordot(weights, counts, axes=1) for k, counts in tables.items()}
+            drawn = {k: np.tensordot(weights, counts, axes=1) for k, counts in tables.items()}  # type: ignore[misc]
         results = []
         for i, unit in enumerate(self.units):
-            state = State(self.n_rows, {key: drawn[i, key] for key in unit})
+            state = State(self.n_rows, {key: drawn[i, key] for key in unit})  # type: ignore[index]
             values = self.metric.score(state, **self.options).values
             results.append({key: np.asarray(values[key], dtype=float) for key in keys})
         return results
@@ -100,15 +102,28 @@ class Systems:
         for b in range(n):
             rows = rng.integers(self.n_rows, size=self.n_rows)
             for arrays, result in zip(self.arrays, results):
-                drawn = {k: a[rows] if _is_column(a, self.n_rows) else a for k, a in arrays.items()}
-                values = self.metric.score(self.metric.count(drawn), **self.options).values
+                values = self.metric.score(self.metric.count(_take_rows(arrays, rows)), **self.options).values
                 for key in keys:
                     result[key][b] = values[key]
         return results
 
 
 def _is_column(array: np.ndarray, n: int) -> bool:
-    return array.ndim == 1 and len(array) == n
+    return bool(array.shape == (n,))
+
+
+def _take_rows(arrays: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Some rows of encoded inputs, in which a column has a value a row; with ``lengths`` the others have so many."""
+    lengths = arrays.get("lengths")
+    n = max(map(len, filter(np.ndim, arrays.values()))) if lengths is None else len(lengths)
+    taken = {name: array[rows] if _is_column(array, n) else array for name, array in arrays.items()}
+    if lengths is not None:
+        starts, chosen = np.cumsum(lengths) - lengths, lengths[rows]
+        within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+        positions = np.repeat(starts[rows], chosen) + within
+        flat = {name for name, array in arrays.items() if _is_column(array, int(lengths.sum())) and name != "lengths"}
+        taken |= {name: arrays[name][positions] for name in flat if not _is_column(arrays[name], n)}
+    return taken
 
 
 # --- from inputs --------------------------------------------------------------------------------------------------
@@ -122,7 +137,7 @@ def run_systems(
     ids: Any = None,
     own_ids: Sequence[Any] | None = None,
 ) -> Systems:
-    """Score systems on the same rows.
+    """Score systems on the same rows. The order of the rows doesn't matter: resamples are the same in any.
 
     Args:
         metric: a name, or what ``toxeval.load`` gave, with its options.
@@ -132,55 +147,90 @@ def run_systems(
         ids, own_ids: ids of the rows of ``references`` and of each system, by which rows are matched.
 
     Raises:
-        ValueError: for different numbers of rows, ids that are repeated or don't match, and what the metric refuses;
-            the message names the system.
+        Refusal: for different numbers of rows, ids that are repeated or don't match, and what the metric refuses; the
+            message names the system.
     """
     metric = _loaded(metric)
-    module: str = metric.name
     some = own_ids is not None and (len(own_ids) != len(systems) or any(own is None for own in own_ids))
     if some or (ids is None) != (own_ids is None):
-        refuse(module, "ids", "of some rows only", "ids of the references and of every system, or none at all")
+        allowed = "ids of the references and of every system, or none at all"
+        refuse("of some rows only", allowed, metric=metric.name, where="ids")
     shared = {} if references is None else _inputs(metric, references, "references")
-    arrays = []
+    arrays: list[dict[str, np.ndarray]] = []
     for i, (name, system) in enumerate(zip(names, systems)):
         own = _inputs(metric, system, "predictions")
         if own_ids is not None:
-            order = _match(module, ids, own_ids[i], name)
-            own = {key: _take(module, key, values, order) for key, values in own.items()}
+            order = _match(metric.name, ids, own_ids[i], name)
+            own = {key: _take(metric.name, key, values, order) for key, values in own.items()}
         if shared and own:
             (n, m), where = (_length(next(iter(part.values()))) for part in (own, shared)), next(iter(shared))
             if n != m and None not in (n, m):
-                raise ValueError(f"{module}: {name}: {n} rows, {m} in the {where}")
+                refuse(f"{n} rows, {m} in the {where}", metric=metric.name, where=name)
         try:
-            arrays.append(metric.encoded(**own, **shared))
+            arrays.append(metric.encode(**own, **shared))
+        except Refusal as refusal:
+            refusal.file = name
+            raise
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{module}: {name}: {str(error).removeprefix(f'{module}: ')}") from None
-    return _systems(metric, arrays, metric.score_options)
+            refuse(str(error), metric=metric.name, where=name)
+    return _counted(metric, arrays, metric.score_options)
 
 
 def _loaded(metric: Any) -> Metric:
-    """The module of that name, which ``load`` refuses if there is none; or the module itself."""
-    module: Metric = metric if hasattr(metric, "encoded") else load(metric)
-    return module
+    """The metric of that name, or the metric itself; one from the Hub has a class of its own."""
+    loaded: Metric = metric if hasattr(metric, "definition") else plain(metric)
+    return loaded
 
 
-def _systems(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any]) -> Systems:
+def _counted(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any]) -> Systems:
     states = [metric.count(system) for system in arrays]
     scores = [metric.score(state, **options) for state in states]
-    if "cluster" in metric.inputs:  # rows of several lengths: each is a unit, if there are no clusters
-        if "cluster" not in arrays[0]:
-            arrays = [system | {"cluster": np.arange(states[0].n_rows)} for system in arrays]
-            states = [metric.count(system) for system in arrays]
-        size = np.unique(arrays[0]["cluster"], return_counts=True)[1]
-        return Systems(metric, arrays, options, scores, [cluster_counts(state) for state in states], size)
+    group = next((each.name for each in metric.definition.inputs if each.kind == GROUP), "")
     n = max(len(array) for array in arrays[0].values() if array.ndim)
+    if group and (group in arrays[0] or "lengths" in arrays[0]):
+        return _by_group(metric, arrays, options, scores, group)
     if states[0].rows:
+        order = np.lexsort([a for system in arrays for a in system.values() if _is_column(a, n)])
+        arrays = [_take_rows(system, order) for system in arrays]
         return Systems(metric, arrays, options, scores, None, np.ones(n, dtype=np.int64))
+    items = len(arrays[0].get("lengths", ())) or n
+    if items != n and any(_is_column(a, items) for name, a in arrays[0].items() if name != "lengths"):
+        # what is known of whole sequences can't be told of their positions
+        rows = np.arange(items)[:, None]
+        return _as_units(metric, arrays, options, scores, rows, np.ones(items, dtype=np.int64))
     first, size = _distinct_rows([a for system in arrays for a in system.values() if _is_column(a, n)])
+    alone = [{name: a for name, a in system.items() if name != "lengths"} for system in arrays]
+    return _as_units(metric, alone, options, scores, first[:, None], size)
+
+
+def _by_group(
+    metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any], scores: list[Scores], group: str
+) -> Systems:
+    """Units that are the groups of rows that were given; or single rows, of several lengths."""
+    given = group in arrays[0]
+    if not given:
+        arrays = [system | {group: np.arange(len(system["lengths"]))} for system in arrays]
+    size = np.unique(arrays[0][group], return_counts=True)[1]
+    units = [cluster_counts(metric.count(system)) for system in arrays]
+    if not given:
+        flat = np.concatenate([counts.reshape(len(size), -1) for unit in units for counts in unit.values()], axis=1)
+        order = np.argsort(np.ascontiguousarray(flat).view(f"V{flat.itemsize * flat.shape[1]}").ravel())
+        units = [{key: counts[order] for key, counts in unit.items()} for unit in units]
+    return Systems(metric, arrays, options, scores, units, size, drawn_whole=True)
+
+
+def _as_units(
+    metric: Metric,
+    arrays: list[dict[str, np.ndarray]],
+    options: dict[str, Any],
+    scores: list[Scores],
+    rows: np.ndarray,
+    size: np.ndarray,
+) -> Systems:
+    """Units that are counted one by one: ``rows`` of shape (u, 1) says which they are."""
     units = []
     for system in arrays:
-        rows = [{k: a[[row]] if _is_column(a, n) else a for k, a in system.items()} for row in first]
-        counts = [metric.count(row).counts for row in rows]
+        counts = [metric.count(_take_rows(system, row)).counts for row in rows]
         units.append({key: np.stack([count[key] for count in counts]) for key in counts[0]})
     return Systems(metric, arrays, options, scores, units, size)
 
@@ -189,8 +239,9 @@ def _distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarra
     """The first row of each kind, and how many there are; columns hold small ids."""
     codes, n_codes = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
-        width = int(column.max(initial=0)) + 1
-        codes = codes * width + column
+        least = int(column.min(initial=0))
+        width = int(column.max(initial=0)) - least + 1
+        codes = codes * width + column - least
         n_codes *= width
         if n_codes > MAX_CODES:
             distinct, codes = np.unique(codes, return_inverse=True)
@@ -219,34 +270,37 @@ def _length(values: Any) -> int | None:
 # --- ids ----------------------------------------------------------------------------------------------------------
 
 
-def _match(module: str, ids: Any, own: Any, name: str) -> np.ndarray:
+def _match(metric: str, ids: Any, own: Any, name: str) -> np.ndarray:
     """The order in which a system's rows are those of the references."""
-    wanted, found = encode_ids(module, "ids", ids), encode_ids(module, f"ids of {name}", own)
+
+    def wrong(where: str, found: Text, allowed: str = "the same ids on both sides") -> NoReturn:
+        refuse(found, allowed, metric=metric, where=where)
+
+    wanted, found = encode_ids("ids", ids), encode_ids(f"ids of {name}", own)
     if wanted.dtype.kind != found.dtype.kind:
-        refuse(module, f"ids of {name}", "texts and numbers", "ids of one kind on both sides")
+        wrong(f"ids of {name}", "texts and numbers", "ids of one kind on both sides")
     for where, values in (("ids", wanted), (f"ids of {name}", found)):
         again = np.setdiff1d(np.arange(len(values)), np.unique(values, return_index=True)[1])
         if len(again):
-            refuse(module, f"{where}[{again[0]}]", "an id that an earlier row has", "each id once")
-    strangers = np.flatnonzero(~np.isin(found, wanted))
-    if len(strangers):
-        seen = f"{len(strangers)} ids that the references don't have, the first in row {strangers[0]}"
-        refuse(module, f"ids of {name}", seen, "the same ids on both sides")
+            wrong(f"{where}[{again[0]}]", "an id that an earlier row has", "each id once")
+    unknown = np.flatnonzero(~np.isin(found, wanted))
+    if len(unknown):
+        seen = f"{len(unknown)} ids that the references don't have, the first in row {unknown[0]}"
+        wrong(f"ids of {name}", seen)
     missing = np.flatnonzero(~np.isin(wanted, found))
     if len(missing):
-        seen = f"{len(missing)} ids of the references are missing, the first that of row {missing[0]}"
-        refuse(module, f"ids of {name}", seen, "the same ids on both sides")
+        wrong(f"ids of {name}", f"{len(missing)} ids of the references are missing, the first that of row {missing[0]}")
     order = np.empty(len(wanted), dtype=np.int64)
     order[np.argsort(wanted)] = np.argsort(found)
     return order
 
 
-def _take(module: str, name: str, values: Any, order: np.ndarray) -> Any:
+def _take(metric: str, name: str, values: Any, order: np.ndarray) -> Any:
     if isinstance(values, Mapping):
-        return {field: _take(module, name, column, order) for field, column in values.items()}
-    rows = materialise(module, name, values)
+        return {field: _take(metric, name, column, order) for field, column in values.items()}
+    rows = materialise(Place(name), values)
     if len(rows) != len(order):
-        refuse(module, name, f"{len(rows)} rows and {len(order)} ids", "one id a row")
+        refuse(f"{len(rows)} rows and {len(order)} ids", "one id a row", metric=metric, inputs=(name,))
     if isinstance(rows, np.ndarray) or is_arrow(rows):
         return rows.take(order) if is_arrow(rows) else rows[order]
     return [rows[i] for i in order]

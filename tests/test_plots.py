@@ -1,6 +1,7 @@
 """Pictures: what is drawn is what was computed, and nothing that is written overlaps."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,18 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command import toxeval
+from command import started, toxeval
 
 pytest.importorskip("matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
-from toxeval.metrics import plots
 from toxeval.metrics.oracle_collab.curves import review_curve
 
 import toxeval as package
-from toxeval.jobs import Job
-from toxeval.pictures import draw
+from toxeval import pictures, plots
+from toxeval.cli.job import short_names
+from toxeval.loading import plain
+from toxeval.read import Rows, from_columns, open_table, sources, tables
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -34,10 +36,16 @@ def lines(path: Path, **columns: list[Any]) -> str:
     return str(path)
 
 
+def pictured(metric: str, paths: tuple[str, ...], **options: Any) -> Any:
+    """What is to be drawn of some files."""
+    scored = plain(metric, **options)
+    names = short_names(paths)
+    return pictures.picture_of(scored, {n: Rows(scored.definition, open_table(p)) for n, p in zip(names, paths)})
+
+
 def picture(case: str, folder: Path) -> Any:
     """One picture of each kind."""
     metric, _, kind = case.partition("-")
-    options: dict[str, Any] = {}
     if metric == "oracle_collab":
         columns = [{"predictions": scores, "references": GOLD} for scores in SCORES]
         columns = columns[:1] if kind != "two" else columns
@@ -61,7 +69,7 @@ def picture(case: str, folder: Path) -> Any:
         if kind == "labels":
             columns = [{"predictions": columns[0]["predictions"], "references": GOLD}]
     paths = tuple(lines(folder / f"system_{i}.jsonl", **each) for i, each in enumerate(columns))
-    return draw(Job(metric, paths, options=options))
+    return plots.draw(pictured(metric, paths))
 
 
 CASES = [
@@ -73,7 +81,11 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_pictures_are_legible(case: str, tmp_path: Path) -> None:
-    figure = picture(case, tmp_path)
+    assert_legible(picture(case, tmp_path), tmp_path)
+
+
+def assert_legible(figure: Any, tmp_path: Path) -> list[str]:
+    """No text lies over another one, or beyond the paper. Returns all the texts."""
     path = tmp_path / "picture.svg"
     plots.save(figure, str(path))
     plots.save(figure, str(tmp_path / "picture.png"))
@@ -105,6 +117,33 @@ def test_pictures_are_legible(case: str, tmp_path: Path) -> None:
             assert min(wide, high) < 1, (first, second)
     for axis in figure.axes:
         assert axis.get_xlabel() or axis.get_ylabel()
+    return [text.get_text() for text in texts]
+
+
+NAMES = ["_a", "run_$5_vs_$x", "$x^2$", "a very long name of a system " * 6, *(f"seed {i}" for i in range(9))]
+
+
+@pytest.mark.parametrize("metric", ["oracle_collab", "threat_f1", "dia_safety_rate"])
+@pytest.mark.parametrize("n", [1, 3, 13])
+def test_names_are_shown_as_they_are(metric: str, n: int, tmp_path: Path) -> None:
+    """road-17: names of files, of which matplotlib takes some for formulas, and some for nothing."""
+    noisy = {name: np.clip(np.array(SCORES[0]) + RNG.normal(size=N) * 0.05, 0, 1) for name in NAMES[:n]}
+    scored, systems = plain(metric), {}
+    for name, scores in noisy.items():
+        columns: dict[str, Any] = {"predictions": scores.tolist(), "references": GOLD}
+        if metric == "threat_f1":
+            columns["prediction_scores"] = columns.pop("predictions")
+        elif metric == "dia_safety_rate":
+            labels = [["Safe", "Unsafe"][int(score > 0.3)] for score in scores]
+            columns = {"predictions": labels, "categories": CATEGORIES * (N // 5)}
+        systems[name] = Rows(scored.definition, from_columns(name, columns))
+    texts = assert_legible(plots.draw(pictures.picture_of(scored, systems)), tmp_path)
+    whole = " ".join(text.replace("\n", "") for text in texts)
+    for name in systems if metric != "dia_safety_rate" or n > 1 else ():
+        assert name in whole
+    if metric == "threat_f1":
+        assert len(re.findall(r"\(AP 0\.\d{3}, AUC 0\.\d{3}\)", whole)) == n
+        assert "at the threshold" in whole
 
 
 def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
@@ -197,27 +236,28 @@ def test_where_one_picture_shows_one_file_several_are_refused(tmp_path: Path) ->
     labels = [lines(tmp_path / f"{name}.jsonl", predictions=GOLD[::-1], references=GOLD) for name in "ab"]
     for metric in ("sold_macro_f1", "threat_f1", "dia_safety_rate"):
         with pytest.raises(ValueError, match=f"^{metric}: predictions: 2 files; allowed: one file a picture"):
-            draw(Job(metric, tuple(labels)))
-    with pytest.raises(ValueError, match="^threat_f1: predictions: 2 files"):
-        draw(Job("threat_f1", (labels[0], labels[0])))
+            pictured(metric, tuple(labels))
+    out = ["--out", tmp_path / "a.png"]
+    assert "predictions: 2 files" in toxeval("plot", "threat_f1", "--predictions", labels[0], labels[0], *out).refused()
     with pytest.raises(ValueError, match="^threat_f1: option threshold: 0.3 beside predictions"):
-        draw(Job("threat_f1", (labels[0],), options={"threshold": 0.3}))
+        pictured("threat_f1", (labels[0],), threshold=0.3)
     scores = lines(tmp_path / "scores.jsonl", prediction_scores=SCORES[0], references=GOLD)
     with pytest.raises(ValueError, match=r"^threat_f1: prediction_scores: missing in a; allowed: scores in each file"):
-        draw(Job("threat_f1", (labels[0], scores)))
+        pictured("threat_f1", (labels[0], scores))
     verdicts = ["Safe"] * N
     rated = lines(tmp_path / "rated.jsonl", predictions=verdicts, references=verdicts, categories=CATEGORIES * (N // 5))
     with pytest.raises(ValueError, match=r"^dia_safety_rate: categories: missing in a; allowed: categories in each"):
-        draw(Job("dia_safety_rate", (labels[0], rated)))
+        pictured("dia_safety_rate", (labels[0], rated))
 
 
 @pytest.mark.parametrize("kind", ["", "three", "two"])
 def test_bars_are_the_rates_with_their_intervals(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    drawn: list[Any] = []
-    monkeypatch.setattr(plots, "rates", lambda bars, categories, label: drawn.append((bars, list(categories))))
+    found: list[Any] = []
+    monkeypatch.setattr(plots, "draw", found.append)
     picture(f"dia_safety_rate-{kind}", tmp_path)
-    ((bars, categories),) = drawn
-    assert categories == CATEGORIES
+    bars, categories, label = found[0].data.values()
+    assert list(categories) == [*CATEGORIES, "Mean of categories"]
+    assert label == "share of unsafe replies (95 % interval)"
     names = {"": {"unsafe": "unsafe"}, "two": {"system_0": "unsafe", "system_1": "unsafe"}}.get(
         kind, {"utterance-unsafe": "utterance_unsafe", "context-unsafe": "context_unsafe"}
     )
@@ -227,9 +267,9 @@ def test_bars_are_the_rates_with_their_intervals(kind: str, monkeypatch: pytest.
         rows = [json.loads(line) for line in file.read_text().splitlines()]
         columns = {name: [row[name] for row in rows] for name in ("predictions", "categories")}
         result = package.load("dia_safety_rate").compute(**columns, confidence_level=0.95) or {}
-        for values, category in zip(bars[shown], CATEGORIES):
-            slug = category.lower().replace(" ", "_")
-            wanted = [result[f"{key}_rate_{slug}{end}"] for end in ("", "_low", "_high")]
+        for values, category in zip(bars[shown], [*CATEGORIES, ""], strict=True):
+            slug = f"_{category.lower().replace(' ', '_')}" if category else ""  # the mean at last: the metric's score
+            wanted = [result[f"{key}_rate{slug}{end}"] for end in ("", "_low", "_high")]
             assert list(values) == wanted
             assert wanted[1] < wanted[0] < wanted[2]
 
@@ -260,7 +300,47 @@ def test_confusion_matrices_are_scikit_learns() -> None:
     ]
     for metric, given, wanted in cases:
         module = package.load(metric)
-        matrices = module.confusions(module.state(**given))
+        assert module.definition.confusions
+        matrices = module.definition.confusions(module.state(**given))
         for (matrix, labels), (references, predictions, k) in zip(matrices.values(), wanted, strict=True):
             assert len(labels) == k
             assert np.array_equal(matrix, confusion_matrix(references, predictions, labels=range(k)))
+
+
+def test_equal_rows_that_are_kept_once_are_all_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are of the rows in the files, however they were kept while they were read."""
+    columns = {
+        "prediction_score": [*([0.2, 0.9, 0.4] * 10), 0.2],
+        "reference": [*([0, 1, 0] * 10), 1],
+    }
+    file = lines(tmp_path / "threats.jsonl", **columns)
+    whole = pictured("threat_f1", (file,)).data["systems"]["threats"]
+    monkeypatch.setattr("toxeval.core.metric.COMPACT_FROM", 5)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 4)
+    monkeypatch.setattr(sources, "BLOCK", 64)
+    (references, scores), (again, scores_again) = whole, pictured("threat_f1", (file,)).data["systems"]["threats"]
+    assert len(references) == len(again) == 31
+    assert sorted(zip(references, scores)) == sorted(zip(again, scores_again))
+    assert not np.array_equal(scores, scores_again)  # they were sorted on the way: some were kept once
+
+
+def test_what_is_decided_is_marked() -> None:
+    """At the threshold in force: precision, recall and false positive rate are the metric's own."""
+    scored = plain("threat_f1", threshold=0.3)
+    rows = from_columns("a", {"prediction_scores": SCORES[0], "references": GOLD})
+    figure = plots.draw(pictures.picture_of(scored, {"a": Rows(scored.definition, rows)}))
+    result = package.load("threat_f1").compute(
+        prediction_scores=SCORES[0], references=GOLD, threshold=0.3, detailed=True
+    )
+    assert result
+    pr, roc = (axis.get_lines()[1] for axis in figure.axes)
+    assert (pr.get_xdata()[0], pr.get_ydata()[0]) == (result["recall_threat"], result["precision_threat"])
+    assert roc.get_xdata()[0] == pytest.approx(result["fp"] / (result["fp"] + result["tn"]))
+
+
+def test_the_backend_of_a_notebook_is_no_matter(tmp_path: Path) -> None:
+    """road-15"""
+    path = lines(tmp_path / "p.jsonl", predictions=GOLD[::-1], references=GOLD)
+    command = ["plot", "sold_macro_f1", "--predictions", path, "--out", tmp_path / "x.png"]
+    answer = started(*command, MPLBACKEND="module://matplotlib_inline.backend_inline")
+    assert (answer.status, answer.out) == (0, f"{tmp_path / 'x.png'}\n"), answer.err

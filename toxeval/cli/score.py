@@ -1,6 +1,4 @@
-"""``toxeval score``, ``compare`` and ``verify``."""
-
-from __future__ import annotations
+"""``toxeval score``."""
 
 import difflib
 import math
@@ -10,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toxeval.options import (
+from .options import (
     FOUND,
     INPUTS,
     INTERVALS,
     OPTIONS,
     STYLES,
-    ManyFiles,
-    import_evaluate,
+    MetricCommand,
     intervals,
-    make_job,
     metric_argument,
     pairs,
     progress_bar,
@@ -36,7 +32,7 @@ GATES = {"--fail-under": ("below", "at least", operator.ge), "--fail-over": ("ab
 FEW = 12
 
 
-@click.command(cls=ManyFiles)
+@click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
 @click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
@@ -72,11 +68,10 @@ def score(
     KEY_low is the lower end of the interval, for --fail-under; KEY_high is
     the upper end, for --fail-over of rates that should be small.
     """
-    import_evaluate()
-    from toxeval import jobs, report
+    from . import report
+    from .job import Job, result_of
 
-    job = make_job(metric, confidence=intervals(confidence, resamples, seed), **given)
-    result = jobs.score(job, progress_bar)
+    result = result_of(Job(metric, confidence=intervals(confidence, resamples, seed), **given), progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:
@@ -84,9 +79,9 @@ def score(
     return FOUND if failures else 0
 
 
-def _failures(result: Result, given: Mapping[str, Mapping[str, str]]) -> list[str]:
+def _failures(result: "Result", given: Mapping[str, Mapping[str, str]]) -> list[str]:
     """What to say of the scores that don't get through; ``given`` is the bounds by option of `GATES`."""
-    from toxeval.core.inputs import NUMBER
+    from toxeval.core.refusals import NUMBER
 
     failures = []
     for option, bounds in given.items():
@@ -111,74 +106,3 @@ def _instead(key: str, keys: Sequence[str]) -> str:
         meant = f"; did you mean {close[0]}?" if close else ""
         return f"{meant}{' There' if close else '; there'} are {', '.join(keys if len(keys) <= FEW else close)}"
     return f"; there are {', '.join(keys[:FEW])}, … (all of them: --json)"
-
-
-@click.command(cls=ManyFiles)
-@metric_argument
-@with_options(*INPUTS, *OPTIONS)
-@click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
-@click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
-@with_options(*INTERVALS, *STYLES)
-def compare(
-    metric: str,
-    keys: tuple[str, ...],
-    confidence: float,
-    resamples: int | None,
-    seed: int | None,
-    style: str | None,
-    **given: Any,
-) -> None:
-    """Compare systems on the same rows.
-
-    Each further file of predictions is compared with the first: the
-    difference, its interval, and p of no difference (McNemar's exact test
-    for shares of right rows, else a paired bootstrap).
-
-    \b
-    Example:
-      $ toxeval compare sold_macro_f1 --key f1_macro --key accuracy \\
-          --predictions predictions.jsonl predictions_b.jsonl
-    """
-    import_evaluate()
-    from toxeval import jobs, report
-    from toxeval.together import contest
-
-    job = make_job(metric, confidence=intervals(confidence, resamples, seed), **given)
-    found = contest(job, keys, progress_bar)
-    names = jobs.short_names(job.predictions)
-    if style == "json":
-        click.echo(found.to_json(names))
-    else:
-        style = style or "text"
-        click.echo(report.signed(report.table(*found.table(names), style), found.result.signature(short=True), style))
-
-
-@click.command(cls=ManyFiles)
-@click.argument("result", metavar="RESULT.json")
-@with_options(*INPUTS[:2], *INPUTS[3:])
-def verify(result: str, **given: Any) -> int:
-    """Recompute a saved result and say whether it matches.
-
-    RESULT.json is what score --json wrote. Options and dataset are read from
-    it, files are given again.
-
-    \b
-    Example:
-      $ toxeval score sold_macro_f1 --predictions predictions.jsonl --json \\
-          > result.json
-      $ toxeval verify result.json --predictions predictions.jsonl
-    """
-    import_evaluate()
-    from toxeval import jobs
-    from toxeval.report import table
-    from toxeval.signature import read_result
-
-    reported, signature = read_result(result)
-    job = jobs.job_of(reported, **given)
-    found = jobs.mismatches(reported, signature, jobs.score(job, progress_bar))
-    if not found:
-        click.secho(f"match: {len(reported.scores)} scores, {reported.n_rows} rows", fg="green")
-        return 0
-    click.secho("mismatch", fg="red")
-    click.echo(table(["", "reported", "recomputed"], [[key, str(old), str(new)] for key, old, new in found]))
-    return FOUND

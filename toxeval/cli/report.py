@@ -1,7 +1,5 @@
 """Results as tables: for a terminal, for Markdown, for LaTeX."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,16 +17,19 @@ def render(result: Result, style: str) -> str:
         result: of one run or several.
         style: one of `STYLES`.
     """
-    return signed(table(*_rows(result), style), result.signature(short=True), style)
+    return signed(table(*_rows(result), style), result, style)
 
 
-def signed(body: str, signature: str, style: str) -> str:
-    """A table with a signature."""
+def signed(body: str, result: Result, style: str) -> str:
+    """A table with how rows were matched, if there were two tables, and the result's signature."""
+    signature = result.signature(short=True)
+    matched = f"{result.n_rows} rows by {result.matched}" if result.matched else ""
     if style == "markdown":
-        return f"{body}\n\nSignature: `{signature}`"
+        return "\n\n".join(filter(None, [body, matched, f"Signature: `{signature}`"]))
     if style == "latex":
-        return f"% signature: {signature}\n{body}"
-    return f"{body}\n\nsignature: {signature}"
+        comments = [f"signature: {signature}", matched]
+        return "\n".join([*(f"% {comment}" for comment in comments if comment), body])
+    return "\n".join(filter(None, [f"{body}\n\n{matched}" if matched else f"{body}\n", f"signature: {signature}"]))
 
 
 def _rows(result: Result) -> tuple[list[str], list[list[str]]]:

@@ -3,15 +3,19 @@
 import itertools
 import json
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from sklearn.metrics import f1_score, roc_auc_score
 
 import toxeval
-from toxeval.runs import aggregate, compare, summarise
+import toxeval.loading
+from toxeval.systems import aggregate, compare, comparing, summarise
 
 undefined = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
@@ -265,9 +269,9 @@ def test_the_p_value_is_uniform_where_there_is_no_difference() -> None:
     ("options", "message"),
     [
         ({"keys": ["f1_makro"]}, "sold_macro_f1: keys: 'f1_makro'; allowed: precision_OFF"),
-        ({"method": "ttest"}, "toxeval.runs: option method: 'ttest'"),
-        ({"confidence_level": 0}, "toxeval.runs: option confidence_level"),
-        ({"n_resamples": 0}, "toxeval.runs: option n_resamples"),
+        ({"method": "ttest"}, "toxeval.systems: option method: 'ttest'"),
+        ({"confidence_level": 0}, "toxeval.systems: option confidence_level"),
+        ({"n_resamples": 0}, "toxeval.systems: option n_resamples"),
     ],
 )
 def test_refusals(options: dict, message: str) -> None:
@@ -320,8 +324,57 @@ def test_inputs_of_any_container() -> None:
 def test_names_are_as_many_as_there_are_systems() -> None:
     gold, other = ["OFF", "NOT"], ["NOT", "NOT"]
     for names in (["x"], ["x", "y", "z"], "xy", []):
-        with pytest.raises(ValueError, match="^toxeval.runs: names: .*; allowed: a list of 2 names"):
+        with pytest.raises(ValueError, match="^toxeval.systems: names: .*; allowed: a list of 2 names"):
             summarise("sold_macro_f1", [gold, other], gold, names=names)
-        with pytest.raises(ValueError, match="^toxeval.runs: names: .*; allowed: a list of 2 names"):
+        with pytest.raises(ValueError, match="^toxeval.systems: names: .*; allowed: a list of 2 names"):
             compare("sold_macro_f1", gold, other, gold, names=names)
     assert summarise("sold_macro_f1", [gold, other], gold, names=np.array(["x", "y"])).mean["accuracy"] == 0.75
+
+
+# --- what a comparison depends on ---------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.sampled_from([-0.5, -0.25, 0.0, 0.25, 0.5]) | st.floats(-1, 1), min_size=1, max_size=60),
+    st.sampled_from([-0.25, 0.0, 0.125, 0.25]) | st.floats(-1, 1),
+    st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]),
+)
+def test_the_interval_excludes_0_exactly_where_p_is_small(
+    samples: list[float], difference: float, level: float
+) -> None:
+    systems = SimpleNamespace(n_rows=10, differing=lambda: 1)
+    found = comparing._bootstrap("key", difference, 0.0, systems, np.array(samples), level)  # type: ignore[arg-type]
+    assert found.low <= difference <= found.high
+    assert 2 / (len(samples) + 1) <= found.p_value <= 1 or found.p_value == 1
+    assert (found.low > 0 or found.high < 0) == (found.p_value < 1 - level)
+
+
+@pytest.mark.filterwarnings("ignore:.*undefined")
+@pytest.mark.parametrize("name", ["threat_f1", "conda_joint", "sold_macro_f1"])
+def test_the_order_of_the_rows_is_no_matter(name: str) -> None:
+    order = np.random.default_rng(2).permutation(500)
+    rng = np.random.default_rng(0)
+    p, q = (np.clip(REFERENCES * 0.2 + noise * rng.random(500), 0, 1) for noise in (0.6, 0.8))
+    slots = rng.integers(7, size=(3, 500, 2))
+
+    def given(rows: Any) -> list[Any]:
+        if name == "threat_f1":
+            return [{"prediction_scores": p[rows]}, {"prediction_scores": q[rows]}, REFERENCES[rows]]
+        if name == "conda_joint":
+            return [{"intent": x[rows] % 4, "slots": s[rows]} for x, s in zip((A, B, REFERENCES), slots)]
+        return [A[rows], B[rows], REFERENCES[rows]]
+
+    keys = {"threat_f1": ["roc_auc", "f1_macro"], "conda_joint": ["t_f1"]}.get(name)
+    first, again = (compare(name, *given(rows), keys=keys, n_resamples=50) for rows in (slice(None), order))
+    assert first == again
+
+
+def test_invalid_predictions_of_tokens_are_compared_by_post() -> None:
+    gold = [[0, 1], [1], [0, 0, 1], [1, 1]] * 10
+    mine = [[0, 1], None, [0, 0, 1], [1, 0]] * 10
+    other = [[0, 0], [1], None, [1, 1]] * 10
+    metric = toxeval.loading.plain("sold_macro_f1", "token", invalid="count")
+    found = compare(metric, mine, other, gold, keys=["invalid_rate", "f1_macro"], n_resamples=50)
+    assert found["invalid_rate"].difference == 0.0
+    assert found["f1_macro"].score_a == (metric.compute(predictions=mine, references=gold) or {})["f1_macro"]
+    assert found["f1_macro"].n_rows == 40

@@ -1,22 +1,21 @@
-"""What the commands have in common: how they take files, columns and options, and their progress bar."""
-
-from __future__ import annotations
+"""What the commands have in common: how they take files, columns and options, their help and their progress bar."""
 
 import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import click
 
-from toxeval import METRICS
-from toxeval.tables import read_json
+from toxeval.core.declarations import Option
+from toxeval.core.refusals import Refusal
+from toxeval.loading import METRICS, definitions
+from toxeval.read import Batch, Rows
+from toxeval.read.json_texts import read_json
 
-if TYPE_CHECKING:
-    from toxeval.jobs import Job
-    from toxeval.pairing import Batch
+from .words import CommandWords, written
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,19 +25,25 @@ WORDS = {"True": True, "False": False, "None": None, "nan": math.nan}
 #: Exit status: a score is below --fail-under or above --fail-over, a result doesn't verify, something looks wrong.
 FOUND = 1
 
-
 #: The options of which one is chosen at most.
 STYLE_NAMES = ("--json", "--markdown", "--latex")
 
+#: Seconds without a progress bar.
+PATIENCE = 2.0
 
-class ManyFiles(click.Command):
-    """A command whose ``--predictions`` takes one file or several: ``--predictions A B``."""
+
+class MetricCommand(click.Command):
+    """A command about a metric, whose ``--predictions`` takes one file or several: ``--predictions A B``.
+
+    Its help lists the options of the metric that is named beside ``--help``.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeats the option before each further file."""
         styles = sorted({arg for arg in args if arg in STYLE_NAMES})
         if len(styles) > 1:  # else the last one counts
             raise click.UsageError(f"{' and '.join(styles)}: one of them", ctx)
+        ctx.meta["metric"] = args[0] if args and args[0] in METRICS else ""  # --help is looked at before it
         repeated: list[str] = []
         several = False
         for arg in args:
@@ -48,6 +53,25 @@ class ManyFiles(click.Command):
             several = arg == "--predictions" or several and not is_option
             repeated.append(arg)
         return super().parse_args(ctx, repeated)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of the command, and those of the metric."""
+        super().format_options(ctx, formatter)
+        name = ctx.meta.get("metric", "")
+        if not any(parameter.name == "options" for parameter in self.params):
+            return
+        for metric in definitions(name).values() if name else ():
+            config = "" if metric.config == "default" else f" --config {metric.config}"
+            with formatter.section(f"Options of {metric.name}{config}, as --option NAME=VALUE"):
+                formatter.write_dl([(option.name, _about(option)) for option in metric.options])
+        if not name:
+            with formatter.section("Options of a metric"):
+                formatter.write_text(f"{ctx.command_path} METRIC --help lists them.")
+
+
+def _about(option: Option) -> str:
+    default = "" if option.default is None else f" Default: {written(option.default)}."
+    return f"{option.about}{default}"
 
 
 def pairs(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -72,8 +96,8 @@ def _values(ctx: click.Context, parameter: click.Parameter, values: Sequence[str
             options[key] = WORDS[text] if text in WORDS else read_json(text)
         except json.JSONDecodeError:
             options[key] = text
-        except ValueError as error:
-            raise click.BadParameter(f"{key}: {error}", ctx, parameter) from None
+        except Refusal as refusal:
+            raise click.BadParameter(f"{key}: {refusal.text(CommandWords())}", ctx, parameter) from None
     return options
 
 
@@ -87,8 +111,9 @@ INPUTS = [
         multiple=True,
         callback=pairs,
         metavar="INPUT=COLUMN,...",
-        help="Which column is which input, or the id, if they have other names.",
+        help="Which column is which input, or the id, if they have other names; a field in records by a dotted path.",
     ),
+    click.option("--multiline", is_flag=True, help="Quoted cells of CSV may hold whole rows."),
 ]
 OPTIONS = [
     click.option("--config", default="default", metavar="NAME", help="Configuration, such as token of sold_macro_f1."),
@@ -101,8 +126,6 @@ OPTIONS = [
         help="An option of the metric, as threshold=0.3 or 'review_fractions=[0.02, 0.1]'; once for each.",
     ),
 ]
-
-
 INTERVALS = [
     click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
     click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap."),
@@ -136,30 +159,14 @@ def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:
 metric_argument = click.argument("metric", type=click.Choice(METRICS), metavar="METRIC")
 
 
-def progress_bar(batches: Iterable[Batch], name: str, n_rows: int | None) -> Iterator[Batch]:
-    """The batches as they come, with a progress bar on a terminal."""
+def progress_bar(rows: Rows) -> Iterable[Batch]:
+    """The batches of some rows as they come, with a progress bar on a terminal if they take their time."""
+    if not sys.stderr.isatty():
+        yield from rows
+        return
     from tqdm import tqdm
 
-    with tqdm(total=n_rows, desc=name, unit=" rows", unit_scale=True, leave=False, disable=None) as bar:
-        for batch in batches:
+    with tqdm(total=rows.n_rows, desc=rows.name, unit=" rows", unit_scale=True, leave=False, delay=PATIENCE) as bar:
+        for batch in rows:
             yield batch
             bar.update(batch.n_rows)
-
-
-def import_evaluate() -> None:
-    """Import ``evaluate`` without ``transformers``, and so PyTorch: seconds at every start, for its evaluators only."""
-    hidden = "transformers" not in sys.modules
-    if hidden:
-        sys.modules["transformers"] = None  # type: ignore[assignment]
-    try:
-        import evaluate  # noqa: F401
-    finally:
-        if hidden:
-            del sys.modules["transformers"]
-
-
-def make_job(metric: str, **given: Any) -> Job:
-    """What the options ask for."""
-    from toxeval.jobs import Job
-
-    return Job(metric=metric, **given)

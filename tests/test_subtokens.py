@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toxeval.words import token_labels, word_predictions
+from toxeval.subtokens import token_labels, word_predictions
 
 
 def test_the_first_sub_token_speaks_for_the_word(shared: Path) -> None:

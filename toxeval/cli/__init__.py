@@ -1,14 +1,24 @@
-"""The command ``toxeval``."""
-
-from __future__ import annotations
+"""The command ``toxeval``: one file a command, and what they share."""
 
 import os
 import sys
 import warnings
+from typing import Any
 
 import click
 
-from toxeval import __version__, commands, tools
+from toxeval import __version__
+from toxeval.core.refusals import Doubt, Refusal
+
+from .compare import compare
+from .doctor import doctor
+from .export import export
+from .listing import list_
+from .plot import plot
+from .publish import publish
+from .score import score
+from .verify import verify
+from .words import CommandWords
 
 #: Exit status when the input is bad.
 BAD_INPUT = 2
@@ -19,8 +29,7 @@ HTTP = ("httpx", "httpx2", "httpcore", "requests", "urllib3")
 
 def main() -> None:
     """Run the command: bad input ends it with the library's message and status 2, not with a traceback."""
-    # each warning once, in a line, without the place in our code
-    warnings.showwarning = lambda message, *_, **__: click.secho(f"warning: {message}", fg="yellow", err=True)
+    warnings.showwarning = _show_warning
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
@@ -42,8 +51,23 @@ def main() -> None:
         # what the Hub's client raises without a network is no OSError
         if not isinstance(error, (ValueError, OSError)) and type(error).__module__.partition(".")[0] not in HTTP:
             raise
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {error or type(error).__name__}", err=True)
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {_message(error)}", err=True)
         sys.exit(BAD_INPUT)
+
+
+def _message(error: Exception) -> str:
+    """What an error says to users of the command."""
+    if isinstance(error, Refusal):
+        return error.text(CommandWords())
+    if isinstance(error, OSError) and error.errno is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    """Each warning once, in a line, without the place in our code."""
+    text = message.refusal.text(CommandWords()) if isinstance(message, Doubt) else message
+    click.secho(f"warning: {text}", fg="yellow", err=True)
 
 
 @click.group("toxeval", context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,18 +89,5 @@ def cli() -> None:
     """
 
 
-for command in (
-    commands.score,
-    commands.compare,
-    commands.verify,
-    tools.plot,
-    tools.doctor,
-    tools.list_,
-    tools.export,
-    tools.publish,
-):
+for command in (score, compare, verify, plot, doctor, list_, export, publish):
     cli.add_command(command)
-
-
-if __name__ == "__main__":
-    main()

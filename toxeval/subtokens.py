@@ -5,8 +5,6 @@ words (``tokenizer(words, is_split_into_words=True).word_ids()``): for each sub-
 special tokens and padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -59,7 +57,7 @@ def word_predictions(
     """
     if len(token_predictions) < len(word_ids):
         found = f"{len(token_predictions)} predictions for {len(word_ids)} sub-tokens"
-        raise ValueError(f"toxeval.words: token_predictions: {found}; allowed: one a sub-token")
+        raise ValueError(f"toxeval.subtokens: token_predictions: {found}; allowed: one a sub-token")
     first = _first_tokens(word_ids, n_words, check_all=missing is None)
     labels: list[Any] = [missing] * n_words
     for word, token in first.items():
@@ -75,12 +73,12 @@ def _first_tokens(word_ids: Sequence[int | None], n_words: int, *, check_all: bo
             continue
         if not 0 <= word < n_words:
             found = f"word {word} of {n_words}"
-            raise ValueError(f"toxeval.words: word_ids[{token}]: {found}; allowed: None, or 0 to {n_words - 1}")
+            raise ValueError(f"toxeval.subtokens: word_ids[{token}]: {found}; allowed: None, or 0 to {n_words - 1}")
         first.setdefault(word, token)
     if check_all and len(first) < n_words:
         word = next(word for word in range(n_words) if word not in first)
         last = max(first, default=-1)
         why = "the text was cut off: raise max_length" if word > last else "the tokenizer makes nothing of it"
         found = f"no sub-token for {n_words - len(first)} of {n_words} words, the first of them word {word} ({why})"
-        raise ValueError(f"toxeval.words: word_ids: {found}; allowed: at least one for each word")
+        raise ValueError(f"toxeval.subtokens: word_ids: {found}; allowed: at least one for each word")
     return first

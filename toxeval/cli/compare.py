@@ -1,0 +1,150 @@
+"""``toxeval compare``."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import (
+    INPUTS,
+    INTERVALS,
+    OPTIONS,
+    STYLES,
+    MetricCommand,
+    intervals,
+    metric_argument,
+    progress_bar,
+    with_options,
+)
+
+if TYPE_CHECKING:
+    from toxeval.signature import Result
+    from toxeval.systems import Comparison
+
+    from .job import Job
+
+
+@click.command(cls=MetricCommand)
+@metric_argument
+@with_options(*INPUTS, *OPTIONS)
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
+@click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
+@with_options(*INTERVALS, *STYLES)
+def compare(
+    metric: str,
+    keys: tuple[str, ...],
+    confidence: float,
+    resamples: int | None,
+    seed: int | None,
+    style: str | None,
+    **given: Any,
+) -> None:
+    """Compare systems on the same rows.
+
+    Each further file of predictions is compared with the first: the
+    difference, its interval, and p of no difference (McNemar's exact test
+    for shares of right rows, else a paired bootstrap).
+
+    \b
+    Example:
+      $ toxeval compare sold_macro_f1 --key f1_macro --key accuracy \\
+          --predictions predictions.jsonl predictions_b.jsonl
+    """
+    from . import report
+    from .job import Job, short_names
+
+    job = Job(metric, confidence=intervals(confidence, resamples, seed), **given)
+    found = compared(job, keys)
+    names = short_names(job.predictions)
+    if style == "json":
+        click.echo(found.to_json(names))
+    else:
+        click.echo(report.signed(report.table(*found.table(names), style or "text"), found.result, style or "text"))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Systems compared with the first of them.
+
+    Attributes:
+        result: the first system's scores, with the options and intervals; its digest is of all systems, in order.
+        comparisons: for each other system, key -> `Comparison`, of which it is a and the first system b.
+    """
+
+    result: "Result"
+    comparisons: "list[dict[str, Comparison]]"
+
+    def table(self, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+        """Head and rows, for `report.table`; ``names`` are the systems'."""
+        from .report import number
+
+        level = self.result.confidence["confidence_level"] * 100
+        head = [self.result.metric, "system", "score", names[0], "difference", f"{level:g} % interval", "p", "test"]
+        rows = [
+            [
+                key,
+                name,
+                number(each.score_a),
+                number(each.score_b),
+                f"{each.difference:+.4f}",
+                f"[{each.low:+.4f}, {each.high:+.4f}]",
+                f"{each.p_value:.4g}",
+                each.method,
+            ]
+            for name, comparison in zip(names[1:], self.comparisons)
+            for key, each in comparison.items()
+        ]
+        return head, rows
+
+    def to_json(self, names: Sequence[str]) -> str:
+        """As a JSON document; ``names`` are the systems'."""
+        from toxeval.signature import plain
+
+        whole = json.loads(self.result.to_json())
+        del whole["scores"], whole["detailed"]
+        whole["baseline"] = names[0]
+        whole["comparisons"] = {
+            name: {key: plain(each.to_dict()) for key, each in comparison.items()}
+            for name, comparison in zip(names[1:], self.comparisons)
+        }
+        return json.dumps(whole, indent=2, allow_nan=False)
+
+
+def compared(job: "Job", keys: Sequence[str]) -> Compared:
+    """Compare each further file of predictions with the first.
+
+    Args:
+        job: with at least two files, and a confidence level.
+        keys: the scores to compare; if empty, the metric's headline score.
+    """
+    from toxeval import systems
+    from toxeval.core.refusals import refuse
+    from toxeval.signature import combined, digest
+    from toxeval.systems.files import read_files
+
+    from .job import signed_result, whole_intervals
+
+    if len(job.predictions) < 2:
+        allowed = "at least two, to compare the others with the first"
+        refuse("one file", allowed, metric=job.metric, inputs=("predictions",))
+    metric = job.load()
+    tables = [job.table(path) for path in job.predictions]
+    rows = read_files(metric, tables, job.references_table(), job.columns, progress_bar)
+    chosen = whole_intervals(job, metric)
+    first, *others = job.predictions
+    comparisons = [
+        systems.compare(metric, own, rows.own[0], rows.shared, keys=list(keys) or None, **chosen, names=(path, first))
+        for path, own in zip(others, rows.own[1:])
+    ]
+    result = signed_result(
+        job,
+        rows.inputs,
+        confidence=chosen,
+        n_rows=rows.n_rows,
+        digest=combined([digest(state) for state in rows.states]),
+        scores={key: each.score_b for key, each in comparisons[0].items()},
+        matched=rows.matched,
+    )
+    return Compared(result, comparisons)

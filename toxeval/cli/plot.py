@@ -1,0 +1,55 @@
+"""``toxeval plot``."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .options import INPUTS, OPTIONS, MetricCommand, metric_argument, progress_bar, with_options
+
+
+@click.command(cls=MetricCommand)
+@metric_argument
+@with_options(*INPUTS, *OPTIONS)
+@click.option("--out", required=True, metavar="FILE", help="The picture to write: .png, .svg or .pdf.")
+def plot(metric: str, out: str, **given: Any) -> None:
+    """Draw the metric's picture.
+
+    Oracle curves and reliability, precision-recall and ROC, confusion
+    matrices, or bars with intervals, at the size a paper prints. Several
+    files of predictions are drawn together where that is legible. Needs
+    matplotlib: pip install 'toxeval[plot]'.
+
+    \b
+    Example:
+      $ toxeval plot sold_macro_f1 --predictions predictions.jsonl \\
+          --out confusion.png
+    """
+    import importlib
+
+    from toxeval import pictures, plots
+    from toxeval.read import Rows
+
+    from .job import Job, short_names
+
+    if not out.endswith(tuple(plots.METADATA)):
+        raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
+    if not Path(out).parent.is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {Path(out).parent}")
+    os.environ.pop("MPLBACKEND", None)  # a file needs no display, whatever a notebook has set for its own
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError:
+        raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
+    job = Job(metric, **given)
+    scored, references = job.load(), job.references_table()
+    names = short_names(job.predictions)
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    rows = {
+        name: Rows(job.definition, job.table(path), references, job.columns)
+        for name, path in zip(names, job.predictions)
+    }
+    plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
+    click.echo(out)

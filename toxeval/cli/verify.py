@@ -1,0 +1,40 @@
+"""``toxeval verify``."""
+
+from typing import Any
+
+import click
+
+from .options import FOUND, INPUTS, MetricCommand, progress_bar, with_options
+
+
+@click.command(cls=MetricCommand)
+@click.argument("result", metavar="RESULT.json")
+@with_options(*(option for option in INPUTS if option is not INPUTS[2]))
+def verify(result: str, **given: Any) -> int:
+    """Recompute a saved result and say whether it matches.
+
+    RESULT.json is what score --json wrote. Options, dataset and columns are
+    read from it, files are given again.
+
+    \b
+    Example:
+      $ toxeval score sold_macro_f1 --predictions predictions.jsonl --json \\
+          > result.json
+      $ toxeval verify result.json --predictions predictions.jsonl
+    """
+    from toxeval.signature import mismatches, read_result
+
+    from .job import job_of, result_of
+    from .report import table
+
+    reported, signature = read_result(result)
+    fresh = result_of(job_of(reported, **given), progress_bar)
+    found = mismatches(reported, signature, fresh)
+    if not found:
+        click.secho(f"match: {len(reported.scores)} scores, {reported.n_rows} rows", fg="green")
+        return 0
+    click.secho("mismatch", fg="red", nl=False)
+    off = fresh.n_rows - reported.n_rows
+    click.echo(f": {abs(off)} rows {'are missing' if off < 0 else 'too many'}, which explains all the rest" * bool(off))
+    click.echo(table(["", "reported", "recomputed"], [[key, str(old), str(new)] for key, old, new in found]))
+    return FOUND

@@ -1,0 +1,125 @@
+"""Several tables of predictions on the same rows: runs to average, systems to compare. They are held in memory."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from toxeval.core.metric import Metric
+from toxeval.core.refusals import Refusal, refuse
+from toxeval.core.state import State
+from toxeval.read import Batch, Rows, Table
+from toxeval.read.pairing import advise
+from toxeval.read.rows import join, take
+
+#: Rows -> their batches, perhaps with a progress bar.
+Progress = Callable[[Rows], Iterable[Batch]]
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """The rows of several tables, in the same order.
+
+    Attributes:
+        own: for each table the inputs that are its own.
+        shared: the inputs that all share.
+        states: of each table's rows.
+        n_rows: how many.
+        matched: how rows were matched, see `Rows`.
+    """
+
+    own: list[dict[str, Any]]
+    shared: dict[str, Any]
+    states: list[State]
+    n_rows: int
+    matched: str
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of all inputs."""
+        return [*self.own[0], *self.shared]
+
+
+def read_files(
+    metric: Metric,
+    tables: Sequence[Table],
+    references: Table | None,
+    columns: Mapping[str, str],
+    progress: Progress = iter,
+) -> FileRows:
+    """The rows of all tables of predictions, matched by id or else by position.
+
+    Without a table of references those of the first one are taken, and the others' must be the same.
+
+    Raises:
+        Refusal: for rows that don't match, references that differ, and what the metric refuses.
+    """
+    definition = metric.definition
+    gold = {each.name for each in definition.inputs if each.gold}
+    inputs: list[dict[str, Any]] = []
+    arrays: list[dict[str, np.ndarray]] = []
+    matched: list[str] = []
+    for i, table in enumerate(tables):
+        other = references if references is not None else tables[0] if i else None
+        found = _Found(Rows(definition, table, other, columns), gold, progress)
+        matched.append(found.rows.matched)
+        inputs.append(found.inputs)
+        arrays.append(_encode(metric, found, found.inputs))
+        if references is None and i:
+            alone = _Found(Rows(definition, table, None, columns), gold, iter).inputs
+            _refuse_other_references(metric, arrays[-1], _encode(metric, found, take(alone, found.order)), tables, i)
+    return FileRows(
+        own=[{name: values for name, values in each.items() if name not in gold} for each in inputs],
+        shared={name: values for name, values in inputs[0].items() if name in gold},
+        states=[metric.count(each) for each in arrays],
+        n_rows=len(found.order),
+        matched=" and ".join(dict.fromkeys(filter(None, matched))),
+    )
+
+
+class _Found:
+    """The rows of one table in the order of the references."""
+
+    def __init__(self, rows: Rows, gold: set[str], progress: Progress) -> None:
+        self.rows = rows
+        parts, at = [], {True: [], False: []}  # type: ignore[var-annotated]  # rows of the references, and its own
+        for batch in progress(rows):
+            parts.append(batch.inputs)
+            for is_gold, numbers in at.items():
+                name = next((name for name in batch.inputs if (name in gold) == is_gold), next(iter(batch.inputs)))
+                numbers += [batch.row(name, row) for row in range(batch.n_rows)]
+        self.order = np.argsort(np.array(at[True]), kind="stable")
+        self.inputs = take(join(parts), self.order)
+        self._at = {is_gold: np.array(numbers)[self.order] for is_gold, numbers in at.items()}
+        self._gold = gold
+
+    def locate(self, refusal: Refusal) -> None:
+        """Give a refusal of these rows the rows of the tables."""
+        if refusal.row is not None:
+            refusal.rows = {name: int(self._at[name in self._gold][refusal.row]) for name in refusal.inputs}
+            refusal.row = next(iter(refusal.rows.values()), refusal.row)
+
+
+def _encode(metric: Metric, found: _Found, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    try:
+        return metric.encode(**inputs)
+    except Refusal as refusal:
+        found.locate(refusal)
+        advise(refusal, metric.definition, inputs)
+        refusal.file = found.rows.name
+        raise
+
+
+def _refuse_other_references(
+    metric: Metric,
+    first: Mapping[str, np.ndarray],
+    own: Mapping[str, np.ndarray],
+    tables: Sequence[Table],
+    i: int,
+) -> None:
+    for name, array in first.items():
+        if name in own and not np.array_equal(array, own[name]):
+            found = f"those of {tables[i].name} aren't those of {tables[0].name}"
+            allowed = "the same rows in all files; where the order differs, with ids"
+            refuse(found, allowed, metric=metric.name, inputs=("references",))
