@@ -127,7 +127,7 @@ def export(name: str, out: str, config: str | None, data_dir: str | None, no_che
     Example:
       $ toxeval export conda conda_parquet --data-dir CONDA
     """
-    from toxeval.export import export as write
+    from toxeval.hub.export import export as write
 
     mode = "no_checks" if no_checks else None
     click.echo(write(name, out, config=config, data_dir=data_dir, verification_mode=mode))
@@ -151,6 +151,6 @@ def publish(name: str, repo: str, dataset: bool, data_dir: str | None, out: str 
       $ toxeval publish threat_f1 --repo jane/threat_f1 --dry-run
     """
     import_evaluate()
-    from toxeval.publish import publish as send
+    from toxeval.hub.publish import publish as send
 
     send(name, repo, dataset=dataset, dry_run=dry_run, out=out, data_dir=data_dir, tell=click.echo)

@@ -11,7 +11,7 @@ import yaml
 from sources import CONDA, DIA, REPLIES, SOLD, jigsaw, pin, write
 
 from toxeval.data import DATASETS, builder_class, load_dataset
-from toxeval.export import card_path
+from toxeval.hub.export import card_path
 
 PAIRED = {"conda": "conda_joint", "sold": "sold_macro_f1", "dia_safety": "dia_safety_rate", "threat_seed": "threat_f1"}
 LABEL_TUPLES = {

@@ -11,7 +11,7 @@ import yaml
 from sources import kinds, pin, read_all, rows, write
 
 from toxeval.data import DATASETS, builder_class, load_dataset
-from toxeval.export import export
+from toxeval.hub.export import export
 
 SHARED_FOLDERS = {"conda": "conda", "dia_safety": "diasafety"}
 

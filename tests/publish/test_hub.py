@@ -19,7 +19,7 @@ from pages import serving
 from samples import ONE_EACH, assert_same, columns
 
 import toxeval
-from toxeval.publish import publish
+from toxeval.hub.publish import publish
 
 PROGRAM = """
 import importlib.util, json, sys, warnings

@@ -13,7 +13,7 @@ import pytest
 from hub import running
 
 import toxeval
-from toxeval.publish import build_space, publish, space_problems
+from toxeval.hub.publish import build_space, publish, space_problems
 
 CHECKOUT_METRICS = Path(toxeval.__file__).parent.parent / "metrics"
 
@@ -136,8 +136,8 @@ def test_nothing_is_sent_of_a_folder_that_is_not_fit(monkeypatch: pytest.MonkeyP
     def send(*args: Any) -> str:
         raise AssertionError("sent")
 
-    monkeypatch.setattr("toxeval.publish.build_space", build)
-    monkeypatch.setattr("toxeval.publish.upload", send)
+    monkeypatch.setattr("toxeval.hub.publish.build_space", build)
+    monkeypatch.setattr("toxeval.hub.publish.upload", send)
     with pytest.raises(
         ValueError, match=r"threat_f1 is not fit for the Hub:\n- requirements.txt: line 1: numpy without"
     ):
@@ -160,7 +160,7 @@ def in_new_process(code: str, **environment: str) -> str:
 def test_what_is_uploaded_is_the_folder(tmp_path: Path) -> None:
     publish("oracle_collab", "jane/oracle_collab", out=tmp_path / "space", tell=nowhere)
     wanted = {path.name: path.read_bytes() for path in (tmp_path / "space").iterdir()}
-    code = "from toxeval.publish import publish; publish('oracle_collab', 'jane/oracle_collab')"
+    code = "from toxeval.hub.publish import publish; publish('oracle_collab', 'jane/oracle_collab')"
     with running() as hub:
         told = in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
         assert hub.repos["space", "jane/oracle_collab"] == wanted
@@ -171,7 +171,7 @@ def test_what_is_uploaded_is_the_folder(tmp_path: Path) -> None:
 
 def test_a_dataset(shared: Path, tmp_path: Path) -> None:
     source = str(shared / "data" / "diasafety")
-    code = f"from toxeval.publish import publish; publish('dia_safety', 'jane/d', dataset=True, data_dir={source!r})"
+    code = f"from toxeval.hub.publish import publish; publish('dia_safety', 'jane/d', dataset=True, data_dir={source!r})"
     with running() as hub:
         in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
         files = hub.repos["dataset", "jane/d"]
@@ -189,7 +189,7 @@ def test_a_dataset(shared: Path, tmp_path: Path) -> None:
 
 def test_a_refusal_of_the_hub_comes_through(tmp_path: Path) -> None:
     code = (
-        "from toxeval.publish import publish\n"
+        "from toxeval.hub.publish import publish\n"
         "try: publish('threat_f1', 'jane/threat_f1', tell=lambda line: None)\n"
         "except OSError as error: print(type(error).__name__)"
     )
