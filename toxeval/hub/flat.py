@@ -37,7 +37,7 @@ _package.__path__ = [str(Path(__file__).resolve().parent)]
 #: What stands behind the imports of the metric's script.
 FETCHED = """\
 
-# evaluate.load fetches the files that this script imports, and no others. These are here for those that need them.
+# evaluate.load fetches the files that this script imports, and no others: these are needed by those above.
 """
 
 
@@ -186,7 +186,7 @@ def _rewritten(module: Module, names: Mapping[Module, str], package: str) -> str
     starts = [0, *(match.end() for match in re.finditer(b"\n", data))]
     found = [(node, list(_imports(node, module))) for node in ast.walk(ast.parse(data))]
     statements = [(node, imports) for node, imports in found if isinstance(node, ast.stmt) and imports]
-    for node, imports in sorted(statements, key=lambda each: each[0].lineno, reverse=True):
+    for node, imports in sorted(statements, key=lambda each: (each[0].lineno, each[0].col_offset), reverse=True):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         lines = _statements(node, data[start:end].decode(), imports, names, package)
