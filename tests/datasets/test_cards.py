@@ -64,7 +64,7 @@ def test_each_field_is_in_the_card(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_label_tuples_are_those_of_the_metric(name: str) -> None:
-    metric = import_module(f"toxeval.metrics.{PAIRED[name]}.{PAIRED[name]}")
+    metric = import_module(f"toxeval.metrics.{PAIRED[name]}.scores")
     script = import_module(f"toxeval.datasets_scripts.{name}.{name}")
     for labels in LABEL_TUPLES[name]:
         assert getattr(metric, labels) == getattr(script, labels)
