@@ -21,7 +21,8 @@ HOMES = {"toxeval": "toxeval", "toxeval.metrics": "metrics", "toxeval.datasets_s
 #: Room -> the rooms it may import, which stand above it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "core": (),
-    "read": ("core",),
+    "answers": ("core",),
+    "read": ("core", "answers"),
     "subtokens": ("core",),
     "evaluate_module": ("core",),
     "metrics/*": ("core", "evaluate_module"),
@@ -32,16 +33,16 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "toxeval": ("core", "metrics/*", "loading", "data"),
     "plots": ("core", "read"),
     "signature": ("core", "read", "loading", "toxeval"),
-    "systems": ("core", "read", "loading", "toxeval", "signature"),
-    "doctor": ("core", "read", "loading", "toxeval", "signature"),
+    "systems": ("core", "answers", "read", "loading", "toxeval", "signature"),
+    "doctor": ("core", "answers", "read", "loading", "toxeval", "signature"),
     "report": ("core", "read", "loading", "toxeval", "signature", "systems", "doctor"),
     "demo": ("loading", "report"),
     "hub": ("core", "loading", "data", "toxeval"),
-    "page": ("core", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor", "report"),
+    "page": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor", "report"),
     "metrics/*/app.py": ("core", "metrics/*", "plots", "page"),
-    "spark": ("core", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor", "report"),
+    "spark": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor", "report"),
     "cli": (
-        *("core", "read", "loading", "data", "toxeval", "plots", "signature", "systems", "doctor", "report"),
+        *("core", "answers", "read", "loading", "data", "toxeval", "plots", "signature", "systems", "doctor", "report"),
         *("demo", "hub"),
     ),
 }

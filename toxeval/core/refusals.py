@@ -126,7 +126,7 @@ class Refusal(ValueError):
 
 
 def _rebuilt(kind: type[Refusal], fields: dict[str, Any]) -> Refusal:
-    refusal = kind.__new__(kind)
+    refusal = kind(fields["found"])
     refusal.__dict__.update(fields)
     return refusal
 

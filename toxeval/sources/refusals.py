@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from toxeval.core.refusals import Refusal
+from typing import Any
+
+from toxeval.core.refusals import Refusal, Text
 
 
 class DamagedFileError(Refusal):
     """A source file is not what the dataset is defined on. ``source`` is its name."""
 
-    def __init__(self, found: str, *, where: str, source: str) -> None:
-        super().__init__(found, where=where)
+    def __init__(self, found: Text, *, source: str = "", **fields: Any) -> None:
+        super().__init__(found, **fields)
         self.source = source
 
 
