@@ -22,7 +22,7 @@ HOMES = {"toxeval": "toxeval", "toxeval.metrics": "metrics", "toxeval.datasets_s
 ROOMS: dict[str, tuple[str, ...]] = {
     "core": (),
     "answers": ("core",),
-    "read": ("core", "answers"),
+    "read": ("core",),
     "subtokens": ("core",),
     "evaluate_module": ("core",),
     "metrics/*": ("core", "evaluate_module"),
@@ -30,21 +30,20 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "sources": ("core",),
     "datasets_scripts/*": ("core", "sources"),
     "data": ("core", "sources", "datasets_scripts/*"),
-    "toxeval": ("core", "metrics/*", "loading", "data"),
+    "toxeval": ("core", "loading", "data"),
     "plots": ("core", "read"),
     "signature": ("core", "read", "loading", "toxeval"),
-    "systems": ("core", "answers", "read", "loading", "toxeval", "signature"),
-    "doctor": ("core", "answers", "read", "loading", "toxeval", "signature"),
-    "report": ("core", "read", "loading", "toxeval", "signature", "systems", "doctor"),
-    "demo": ("loading", "report"),
+    "systems": ("core", "read", "loading"),
+    "doctor": ("core", "read"),
     "hub": ("core", "loading", "data", "toxeval"),
-    "page": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor", "report"),
+    "page": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
     "metrics/*/app.py": ("core", "metrics/*", "plots", "page"),
-    "spark": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor", "report"),
+    "spark": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
     "cli": (
-        *("core", "answers", "read", "loading", "data", "toxeval", "plots", "signature", "systems", "doctor", "report"),
-        *("demo", "hub"),
+        *("core", "answers", "read", "loading", "data", "toxeval", "plots", "signature", "systems", "doctor"),
+        "hub",
     ),
+    "demo": ("loading", "cli"),
 }
 #: Rooms that may name metrics: the demo is one of the examples.
 NAME_METRICS = ("demo",)

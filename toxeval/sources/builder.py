@@ -180,7 +180,7 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
         splits = [file.split for name, file in self.files.items() if name in (self.own_files or ())]
         if self.from_list or self.wanted_splits or not splits:
             return ""
-        return ("one split needs only its own files: ", SetOption("split", splits[0]))
+        return ("one split needs only its own files: ", SetOption("split", splits[0], reader=True))
 
     @contextmanager
     def _from_the_net(self) -> Iterator[None]:
