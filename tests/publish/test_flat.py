@@ -106,8 +106,10 @@ def test_the_script_names_what_the_others_need(small: Path, tmp_path: Path) -> N
     script = (tmp_path / "out" / "small.py").read_text(encoding="utf-8")
     imports = [line for line in script.splitlines() if line.startswith("from .")]
     assert imports[0] == "from .scores import LABELS"
-    needed = ["core", "inputs", "labels", "ranking", "refusals", "scoring", "state"]
-    assert imports[1:] == [f"from .{name} import __name__ as _" for name in needed]
+    needed = [line.split()[1][1:] for line in imports[1:]]
+    assert imports[1:] == [f"from .{name} import __name__ as _" for name in sorted(needed)]
+    assert {"core", "inputs", "labels", "ranking", "refusals", "scoring", "state"} <= set(needed)
+    assert not {"small", "scores", "app", "page_cells"} & set(needed)
     assert script.index("import LABELS") < script.index("# evaluate.load fetches") < script.index("class Small")
 
 
@@ -137,6 +139,7 @@ def write(name: str, text: str) -> Callable[[Path], None]:
             write("scores.py", "\nimport toxeval.core.labels\n"),
             "small.scores, line 2: import toxeval.core.labels; allow",
         ),
+        (write("scores.py", "import toxeval as t\n"), "small.scores, line 1: import toxeval; allowed: from ... import"),
         (write("scores.py", "from toxeval import load\n"), "small.scores, line 1: load from toxeval; allowed: its mod"),
         (write("labels.py", "from toxeval.core import labels\n"), "small.labels and toxeval.core.labels would both be"),
         (write("json.py", ""), "toxeval.metrics.small.json would be json.py, which hides Python's own json"),

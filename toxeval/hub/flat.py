@@ -146,7 +146,7 @@ def _imports(node: ast.AST, module: Module) -> Iterator[Import]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             if _is_ours(alias.name):
-                if alias.asname is None:
+                if alias.asname is None or alias.name == "toxeval":
                     found = f"{module.name}, line {node.lineno}: import {alias.name}"
                     _refuse(found, "from ... import ..., or with a name: import ... as ...")
                 yield Import(alias, _find(alias.name), whole=True)
