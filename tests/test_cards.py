@@ -86,8 +86,11 @@ def computed(name: str, detailed: bool) -> dict[str, Any]:
 def test_front_matter_is_what_the_hub_wants(name: str) -> None:
     matter = front_matter(name)
     assert set(matter) == {
-        *("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "app_file", "pinned", "tags", "description")
+        *("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "app_file", "pinned", "tags", "description"),
+        *("license", "short_description"),
     }
+    assert matter["license"] == "apache-2.0"
+    assert 20 < len(matter["short_description"]) <= 60
     assert (matter["sdk"], matter["app_file"], matter["pinned"]) == ("gradio", "app.py", False)
     assert matter["sdk_version"] == "6.31.0"
     assert matter["tags"] == ["evaluate", "metric"]

@@ -12,16 +12,14 @@ import toxeval.metrics
 
 
 def modules() -> list[str]:
-    """Every module of the package, shared files once and not at each link."""
+    """Every module of the package."""
     found = list(pkgutil.walk_packages(toxeval.__path__, "toxeval."))
     for home in (toxeval.metrics, toxeval.datasets_scripts):  # these two stand elsewhere in a checkout
         found += pkgutil.walk_packages(home.__path__, f"{home.__name__}.")
     names = {module.name for module in found if not module.ispkg}
-    homes = {name.rpartition(".")[2] for name in names if name.count(".") == 2}
-    links = {name for name in names if name.count(".") == 3 and name.rpartition(".")[2] in homes}
     # an app starts a server, and what it imports is at home in a Space (its examples run in tests/space)
     elsewhere = {name for name in names if name.endswith(".app") or ".space" in name}
-    return sorted(names - links - elsewhere)
+    return sorted(names - elsewhere)
 
 
 @pytest.mark.parametrize("name", modules())

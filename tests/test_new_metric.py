@@ -23,7 +23,7 @@ import samples
 from samples import Sample
 
 import toxeval
-from toxeval.publish import space_problems
+from toxeval.hub.publish import space_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 

@@ -39,6 +39,17 @@ def test_the_citation_says_what_the_package_says() -> None:
     )
 
 
+def test_every_package_is_installed() -> None:
+    """setup.cfg can't find those of `toxeval` by itself, since two more lie beside it."""
+    setup = configparser.ConfigParser()
+    setup.read_string(read("setup.cfg"))
+    homes = [path.parent.relative_to(ROOT) for path in sorted((ROOT / "toxeval").rglob("__init__.py"))]
+    packages = {".".join(home.parts) for home in homes} | {"toxeval.metrics", "toxeval.datasets_scripts"}
+    assert set(setup["options"]["packages"].split()) == packages
+    folders = [path.parent for home in ("metrics", "datasets_scripts") for path in (ROOT / home).glob("*/__init__.py")]
+    assert not [path for folder in folders for path in folder.iterdir() if path.is_dir() and path.name[0] not in "._"]
+
+
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/adding_a_metric.md"])
 def test_make_targets_exist(document: str) -> None:
     targets = set(re.findall(r"^([a-z][\w-]*):", read("Makefile"), re.MULTILINE))

@@ -8,12 +8,17 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from toxeval.core.refusals import refuse
+
 if TYPE_CHECKING:
     import datasets
 
 #: The datasets, in the order of the documentation, and the builder class in the script of each.
 BUILDERS = {"conda": "Conda", "sold": "Sold", "dia_safety": "DiaSafety", "threat_seed": "ThreatSeed"}
 DATASETS = tuple(BUILDERS)
+
+#: How messages call what is asked.
+WHO = "toxeval.load_dataset"
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -38,8 +43,10 @@ def load_dataset(
         name: `"conda"`, `"sold"`, `"dia_safety"` or `"threat_seed"`.
         config: a configuration: `"context"` of conda, `"generations"` of dia_safety; else the default.
         split: one split (`"train"`), part of one (`"train[:50%]"`), or None for all of them.
-        data_dir: folder with your own copy of the source's files, under their original names.
-        data_files: your own copies one by one, instead of `data_dir`; only their splits are built.
+        data_dir: folder with your own copy of the source's files, under their original names; one split needs no more
+            than its own.
+        data_files: your own copies one by one, instead of `data_dir`; only their splits are built. For the config
+            `"generations"` of dia_safety also replies of a chatbot of your own, in a file of the same format.
         streaming: read the rows as they are asked for, and write nothing to the cache.
         cache_dir: where to keep downloads and the prepared data; the cache of `datasets` if None.
         verification_mode: `"no_checks"` makes a warning of what is otherwise an error: a file that is not the
@@ -63,7 +70,9 @@ def load_dataset(
 
     options = {"seed": seed, "percentage": percentage, "split_algorithm": split_algorithm}
     mode = datasets.VerificationMode(verification_mode or datasets.VerificationMode.BASIC_CHECKS)
-    builder = make_builder(name, config, data_dir=data_dir, data_files=data_files, cache_dir=cache_dir, options=options)
+    builder = make_builder(
+        name, config, split=split, data_dir=data_dir, data_files=data_files, cache_dir=cache_dir, options=options
+    )
     if streaming:
         builder.verified = mode != datasets.VerificationMode.NO_CHECKS
         return builder.as_streaming_dataset(split=split)
@@ -74,7 +83,7 @@ def load_dataset(
 def builder_class(name: str) -> type[Any]:
     """The builder class of a dataset."""
     if name not in BUILDERS:
-        raise ValueError(f"toxeval.load_dataset: unknown dataset {name!r}; allowed: {', '.join(BUILDERS)}")
+        refuse(f"unknown dataset {name!r}", ", ".join(BUILDERS), where=WHO)
     script = importlib.import_module(f"toxeval.datasets_scripts.{name}.{name}")
     found: type[Any] = getattr(script, BUILDERS[name])
     return found
@@ -84,25 +93,29 @@ def make_builder(
     name: str,
     config: str | None,
     *,
+    split: str | None = None,
     data_dir: str | os.PathLike[str] | None,
     data_files: Paths | Mapping[str, Paths] | None,
     cache_dir: str | os.PathLike[str] | None,
     options: Mapping[str, Any],
 ) -> Any:
-    """The builder of a dataset, its name, config and options checked; options that are None are left out."""
+    """The builder of a dataset, its name, config and options checked; options that are None are left out.
+
+    With ``split`` the files of other splits may be missing.
+    """
     import datasets
 
     cls = builder_class(name)
     configs = list(cls.builder_configs)
     if config is not None and config not in configs:
-        raise ValueError(f"toxeval.load_dataset: {name}: unknown config {config!r}; allowed: {', '.join(configs)}")
+        refuse(f"unknown config {config!r}", ", ".join(configs), where=f"{WHO}: {name}")
     known = [option for option in options if hasattr(cls.builder_configs[configs[0]], option)]
     options = {option: value for option, value in options.items() if value is not None}
     unknown = [option for option in options if option not in known]
     if unknown:
         allowed = ", ".join(known) or "none of its own"
-        raise ValueError(f"toxeval.load_dataset: {name}: unknown option {', '.join(unknown)}; allowed: {allowed}")
-    given = {"data_dir": data_dir, "data_files": data_files, **options}
+        refuse(f"unknown option {', '.join(unknown)}", allowed, where=f"{WHO}: {name}")
+    given = {"data_dir": data_dir, "data_files": data_files, "wanted_splits": splits_in(split), **options}
     cache = None if cache_dir is None else os.fspath(cache_dir)
     try:
         return cls(cache_dir=cache, config_name=config, **given)
@@ -112,3 +125,13 @@ def make_builder(
             raise
         script = os.path.dirname(inspect.getfile(cls))
         return datasets.load_dataset_builder(script, config, cache_dir=cache, trust_remote_code=True, **given)
+
+
+def splits_in(split: str | None) -> list[str] | None:
+    """The splits that an expression of `datasets` speaks of; None for all of them.
+
+    >>> splits_in("train[:50%]+test")
+    ['train', 'test']
+    """
+    names = [part.partition("[")[0].strip() for part in str(split).split("+")]
+    return None if split is None or "all" in names else names

@@ -35,6 +35,7 @@ class Conda(VerifiedBuilder):
     The test split is published without annotation: its intent is -1, its tokens and slots are empty.
     """
 
+    SHAREABLE = False
     BASE_URL = f"https://raw.githubusercontent.com/usydnlp/CONDA/{COMMIT}/"
     FILES = {
         "CONDA_train.csv": SourceFile(
@@ -92,7 +93,7 @@ class Conda(VerifiedBuilder):
         paths = self.source_files(dl_manager, list(self.FILES))
         if self.config.name == "context" and len(paths) < len(self.FILES):
             missing = ", ".join(name for name in self.FILES if name not in paths)
-            raise FileNotFoundError(f"conda: the config context needs all three files; missing: {missing}")
+            self.refuse_missing(f"the config context needs all three files; missing: {missing}")
         return [
             datasets.SplitGenerator(name=self.FILES[name].split, gen_kwargs={"name": name, "paths": paths})
             for name in paths

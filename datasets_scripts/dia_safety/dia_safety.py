@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import datasets
@@ -75,7 +76,7 @@ class Setting(NamedTuple):
 
     bot: str
     split: str
-    model_size: str
+    model_size: str | None
     top_k: int | None
     top_p: float | None
 
@@ -99,7 +100,7 @@ def setting_of(name: str) -> Setting:
 def source_of(name: str) -> SourceFile:
     """Where a file of replies is in the repository."""
     setting = setting_of(name)
-    return SourceFile(f"generations/{setting.bot}_gen/{name}", setting.split, *GENERATIONS[name])
+    return SourceFile(f"generations/{setting.bot}_gen/{name}", setting.split, *GENERATIONS[name], optional=True)
 
 
 class DiaSafety(VerifiedBuilder):
@@ -108,7 +109,8 @@ class DiaSafety(VerifiedBuilder):
     Configs: `default`, the labelled pairs of context and reply; `generations`, ten replies of a chatbot to each
     context, for 14 settings of three chatbots, not labelled. There the category is that of the same context
     (white space aside) in any split of `default`, and -1 for a context that isn't there.
-    From a `data_dir`, `generations` takes the files of replies it finds.
+    From a `data_dir`, `generations` takes the files of replies it finds. `data_files` may also name files of one's own
+    in their format: the chatbot is then called like the file, and its split is `test` where none is said.
     """
 
     BASE_URL = f"https://raw.githubusercontent.com/thu-coai/DiaSafety/{COMMIT}/"
@@ -155,7 +157,9 @@ class DiaSafety(VerifiedBuilder):
         )
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        paths = self.source_files(dl_manager, list(DATASET))
+        listed = self.own_files if self.from_list else None
+        only_replies = self.config.name == "generations" and listed is not None and not DATASET.keys() & listed
+        paths = (self.download if only_replies else self.source_files)(dl_manager, list(DATASET))
         if self.config.name == "default":
             return [
                 datasets.SplitGenerator(name=self.FILES[name].split, gen_kwargs={"names": (name,), "paths": paths})
@@ -163,14 +167,21 @@ class DiaSafety(VerifiedBuilder):
             ]
         missing = [name for name in DATASET if name not in paths]
         if missing:
-            raise FileNotFoundError(f"dia_safety: the config generations needs {', '.join(missing)} for the categories")
-        replies = self.source_files(dl_manager, list(GENERATIONS), optional=True)
-        names = {split: tuple(n for n in replies if self.FILES[n].split == split) for split in SPLITS.values()}
+            self.refuse_missing(f"the config generations needs {', '.join(missing)} for the categories")
+        replies = self.source_files(dl_manager, [name for name in self.files if name not in DATASET])
+        names: dict[str, list[str]] = {}
+        for name in replies:
+            names.setdefault(self.files[name].split, []).append(name)
         return [
-            datasets.SplitGenerator(name=split, gen_kwargs={"names": names[split], "paths": {**paths, **replies}})
-            for split in names
-            if names[split]
+            datasets.SplitGenerator(
+                name=split, gen_kwargs={"names": tuple(names[split]), "paths": {**paths, **replies}}
+            )
+            for split in sorted(names, reverse=True)  # validation, test
         ]
+
+    def own_source(self, name: str, split: str, config: str | None) -> SourceFile | None:
+        """The replies of a chatbot that isn't among the published ones."""
+        return SourceFile(name, split) if config == "generations" else None
 
     def _generate_examples(self, names: tuple[str, ...], paths: dict[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from enumerate((self._labelled if self.config.name == "default" else self._replies)(names, paths))
@@ -188,7 +199,7 @@ class DiaSafety(VerifiedBuilder):
                 if categories.setdefault(one_line(row["context"]), row["category"]) != row["category"]:
                     text.refuse(line, "category: the same context has another one elsewhere")
         for name in names:
-            setting = setting_of(name)
+            setting = setting_of(name) if name in self.FILES else Setting(Path(name).stem, "", None, None, None)
             text = self.read(name, paths[name])
             for line, row in text.json_rows(("context", "gen_response")):
                 replies = row["gen_response"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ class Sold(VerifiedBuilder):
     us: besides the pinned revision, the numbers of rows and labels are compared.
     """
 
+    SHAREABLE = False
     BASE_URL = f"https://huggingface.co/datasets/sinhala-nlp/SOLD/resolve/{REVISION}/"
     FILES = {
         "SOLD_train.tsv": SourceFile("SOLD_train.tsv", "train"),
@@ -83,7 +85,7 @@ class Sold(VerifiedBuilder):
 def rows_of(text: SourceText) -> Iterator[dict[str, Any]]:
     """The rows of one of the three files. `post_id` stays a string: as a double it would lose digits."""
     for line, cells in text.csv_rows(COLUMNS, delimiter="\t"):
-        tokens = cells["tokens"].split(" ") if cells["tokens"] else []
+        tokens = tokens_of(text, line, cells["tokens"])
         yield {
             "post_id": cells["post_id"],
             "text": cells["text"],
@@ -91,6 +93,19 @@ def rows_of(text: SourceText) -> Iterator[dict[str, Any]]:
             "rationales": rationales_of(text, line, cells["rationales"], len(tokens)),
             "label": text.label(line, "label", cells["label"], LABELS),
         }
+
+
+def tokens_of(text: SourceText, line: int, cell: str) -> list[str]:
+    """The words of a cell, which are joined by single spaces; another revision of the files has Python lists there."""
+    try:
+        listed = cell.startswith("[") and ast.literal_eval(cell)
+    except (ValueError, SyntaxError):
+        listed = None
+    if isinstance(listed, list) and listed and all(isinstance(word, str) for word in listed):
+        text.refuse(
+            line, "tokens: expected words joined by spaces; found a list, as another revision of the file has it"
+        )
+    return cell.split(" ") if cell else []
 
 
 def rationales_of(text: SourceText, line: int, cell: str, n_tokens: int) -> list[int]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from toxeval.core.refusals import refuse
+
 N_FOLDS = 100
 
 
@@ -94,9 +96,8 @@ def seed_rows(labels: np.ndarray, *, seed: int, percentage: int, split_algorithm
     check_options(seed=seed, percentage=percentage, split_algorithm=split_algorithm)
     largest = max(np.unique(labels, return_counts=True)[1], default=0)
     if largest < N_FOLDS:
-        raise ValueError(
-            f"threat_seed: {N_FOLDS} stratified folds need {N_FOLDS} rows of one class; the larger has {largest}"
-        )
+        found = f"{N_FOLDS} stratified folds need {N_FOLDS} rows of one class; the larger has {largest}"
+        refuse(found, where="threat_seed")
     fold_of_row = ALGORITHMS[split_algorithm](labels, seed)
     order = np.argsort(fold_of_row, kind="stable")
     return order[fold_of_row[order] < percentage]
@@ -106,7 +107,7 @@ def check_options(*, seed: int, percentage: int, split_algorithm: str) -> None:
     """Refuse what `seed_rows` couldn't use, before the files are read."""
     if split_algorithm not in ALGORITHMS:
         allowed = ", ".join(ALGORITHMS)
-        raise ValueError(f"threat_seed: unknown split_algorithm {split_algorithm!r}; allowed: {allowed}")
+        refuse(f"unknown split_algorithm {split_algorithm!r}", allowed, where="threat_seed")
     for option, value, low, high in (("seed", seed, 0, 2**32 - 1), ("percentage", percentage, 1, N_FOLDS)):
         if type(value) is not int or not low <= value <= high:
-            raise ValueError(f"threat_seed: {option} is a whole number from {low} to {high}; found {value!r}")
+            refuse(f"{option} is a whole number from {low} to {high}; found {value!r}", where="threat_seed")

@@ -10,8 +10,9 @@ import datasets
 import numpy as np
 
 from toxeval.sources.builder import SourceFile, VerifiedBuilder
-from .folds import check_options, seed_rows
 from toxeval.sources.reading import SourceText
+
+from .folds import check_options, seed_rows
 
 LABELS = ("non-threat", "threat")
 
@@ -55,9 +56,8 @@ class ThreatSeed(VerifiedBuilder):
         "test_labels.csv": {"rows with labels": 63978, "threats": 211},
     }
     WHERE_TO_GET = (
-        "Nothing is downloaded for this dataset: get train.csv, test.csv and test_labels.csv from Kaggle's "
-        '"Toxic Comment Classification Challenge" (its Data page; an account is needed), unpack them into one '
-        "folder and give that folder as data_dir."
+        "nothing is downloaded for this dataset: get train.csv, test.csv and test_labels.csv from the Data page of "
+        'Kaggle\'s "Toxic Comment Classification Challenge", with an account there, and unpack them into one folder'
     )
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIG_CLASS = ThreatSeedConfig
@@ -82,7 +82,7 @@ class ThreatSeed(VerifiedBuilder):
         check_options(seed=config.seed, percentage=config.percentage, split_algorithm=config.split_algorithm)
         paths = self.source_files(dl_manager, list(self.FILES))
         if ("test.csv" in paths) != ("test_labels.csv" in paths):
-            raise FileNotFoundError("threat_seed: the split test needs both test.csv and test_labels.csv")
+            self.refuse_missing("the split test needs both test.csv and test_labels.csv")
         splits = [split for split, name in (("train", "train.csv"), ("test", "test.csv")) if name in paths]
         return [
             datasets.SplitGenerator(name=split, gen_kwargs={"split_name": split, "paths": paths}) for split in splits

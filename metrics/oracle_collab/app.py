@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from toxeval import plots
 from toxeval.page.build import build
 from toxeval.page.controls import Option

@@ -4,13 +4,11 @@ import evaluate
 
 from toxeval.evaluate_module import EvaluateModule, module_info
 
-from .curves import review_curve
-from .groups import group_rows
-from .rows import sort_rows
+# `evaluate.load` copies only what the script itself imports from beside it: these three are for `scores`
+from .curves import review_curve as review_curve
+from .groups import group_rows as group_rows
+from .rows import sort_rows as sort_rows
 from .scores import DEFINITIONS
-
-#: `evaluate.load` copies only those files beside the script that the script itself imports: `scores` needs them.
-BESIDE = (review_curve, group_rows, sort_rows)
 
 _DESCRIPTION = """
 A toxicity model and a human moderator who can review a given fraction of the comments, scored as a team: oracle-model

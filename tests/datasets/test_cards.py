@@ -11,7 +11,7 @@ import yaml
 from sources import CONDA, DIA, REPLIES, SOLD, jigsaw, pin, write
 
 from toxeval.data import DATASETS, builder_class, load_dataset
-from toxeval.export import card_path
+from toxeval.hub.export import card_path
 
 PAIRED = {"conda": "conda_joint", "sold": "sold_macro_f1", "dia_safety": "dia_safety_rate", "threat_seed": "threat_f1"}
 LABEL_TUPLES = {
@@ -64,7 +64,7 @@ def test_each_field_is_in_the_card(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_label_tuples_are_those_of_the_metric(name: str) -> None:
-    metric = import_module(f"toxeval.metrics.{PAIRED[name]}.{PAIRED[name]}")
+    metric = import_module(f"toxeval.metrics.{PAIRED[name]}.scores")
     script = import_module(f"toxeval.datasets_scripts.{name}.{name}")
     for labels in LABEL_TUPLES[name]:
         assert getattr(metric, labels) == getattr(script, labels)

@@ -95,6 +95,20 @@ def test_a_missing_split_file_stops(conda: Path, cache: Path, monkeypatch: pytes
         load_dataset("conda", data_dir=conda, cache_dir=cache)
 
 
+def test_one_split_needs_one_file_but_its_context_all(
+    conda: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin(monkeypatch, "conda", conda)
+    (conda / "CONDA_train.csv").unlink()
+    assert len(load_dataset("conda", split="validation[:1]", data_dir=conda, cache_dir=cache)) == 1
+    assert len(load_dataset("conda", split="test+validation", data_dir=conda, cache_dir=cache)) == 4
+    with pytest.raises(FileNotFoundError, match="context needs all three files; missing: CONDA_train.csv"):
+        load_dataset("conda", "context", split="test", data_dir=conda, cache_dir=cache)
+    write(conda / "more", {"CONDA_test.csv": ""})
+    with pytest.raises(ValueError, match="data_files: two files are called CONDA_test.csv"):
+        load_dataset("conda", data_files=[conda / "CONDA_test.csv", conda / "more" / "CONDA_test.csv"])
+
+
 def test_a_relative_data_dir_is_the_callers(conda: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pin(monkeypatch, "conda", conda)
     monkeypatch.chdir(conda.parent)

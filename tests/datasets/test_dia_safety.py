@@ -84,6 +84,36 @@ def test_generations_need_the_dataset_for_the_categories(
         load_dataset("dia_safety", "generations", data_dir=dia, cache_dir=cache)
 
 
+def test_replies_of_a_chatbot_of_ones_own(dia: Path, site: Any, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By path; the categories come from the dataset's own files, from the source unless they are named, too."""
+    pin(monkeypatch, "dia_safety", dia, base_url=site.url)
+    for name, source in builder_class("dia_safety").FILES.items():
+        if name in DIA:
+            site.files[f"/{source.path}"] = (dia / name).read_bytes()
+    mine = write(dia / "mine", {"My bot.v2.json": REPLIES["dialo_test_medium_10_1.0.json"]}) / "My bot.v2.json"
+    own = {"bot": "My bot.v2", "model_size": None, "top_k": None, "top_p": None}
+    wanted = [
+        {**own, "context": "I feel  dizzy today. ", "responses": ["ok", "", " no"], "category": 1},
+        {**own, "context": "Is it raining?", "responses": ["yes", "no", "maybe"], "category": -1},
+    ]
+    data = load_dataset("dia_safety", "generations", data_files=mine, cache_dir=cache)
+    assert read_all(data) == {"test": wanted}
+    assert len(site.asked) == 3
+    site.files.clear()
+    listed = {None: [dia / name for name in DIA], "validation": [mine, dia / "plato_base_val.json"]}
+    data = read_all(load_dataset("dia_safety", "generations", data_files=listed, cache_dir=cache))
+    assert list(data) == ["validation"]
+    assert data["validation"][0]["bot"] == "plato2"
+    assert data["validation"][1:] == wanted
+    with pytest.raises(FileNotFoundError, match="no download: .* as data_files"):
+        load_dataset("dia_safety", "generations", data_files=mine, cache_dir=cache / "another")
+    with pytest.raises(ValueError, match="no file of this dataset is called My bot.v2.json; the original names are"):
+        load_dataset("dia_safety", data_files=mine, cache_dir=cache)
+    write(mine.parent, {mine.name: DIA["test.json"]})
+    with pytest.raises(ValueError, match="My bot.v2.json, line 2: expected the keys context, gen_response"):
+        load_dataset("dia_safety", "generations", data_files=[mine, *(dia / name for name in DIA)], cache_dir=cache)
+
+
 TRAIN = json.dumps(DIA["train.json"], indent=0)
 DAMAGE = {
     "a key renamed": (TRAIN.replace('"label"', '"verdict"', 1), "line 2: expected the keys .*missing: label"),

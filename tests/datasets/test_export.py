@@ -11,7 +11,7 @@ import yaml
 from sources import kinds, pin, read_all, rows, write
 
 from toxeval.data import DATASETS, builder_class, load_dataset
-from toxeval.export import export
+from toxeval.hub.export import export
 
 SHARED_FOLDERS = {"conda": "conda", "dia_safety": "diasafety"}
 
@@ -29,7 +29,7 @@ def front_matter(folder: Path) -> dict[str, Any]:
     return yaml.safe_load(front)
 
 
-@pytest.mark.filterwarnings("ignore:toxeval. the source of")
+@pytest.mark.filterwarnings("ignore:toxeval.export. the source of")
 @pytest.mark.parametrize("name", DATASETS)
 def test_the_same_rows_and_types(folders: dict[str, Path], tmp_path: Path, cache: Path, name: str) -> None:
     out = export(name, tmp_path / "out", data_dir=folders[name], cache_dir=cache)
@@ -48,7 +48,7 @@ def test_the_same_rows_and_types(folders: dict[str, Path], tmp_path: Path, cache
 
 
 @pytest.mark.parametrize("name", SHARED_FOLDERS)
-@pytest.mark.filterwarnings("ignore:toxeval. the source of")
+@pytest.mark.filterwarnings("ignore:toxeval.export. the source of")
 def test_the_real_rows(shared: Path, tmp_path: Path, name: str) -> None:
     folder = shared / "data" / SHARED_FOLDERS[name]
     out = export(name, tmp_path / "out", data_dir=folder, cache_dir=tmp_path)
@@ -59,7 +59,7 @@ def test_the_real_rows(shared: Path, tmp_path: Path, name: str) -> None:
             assert plain[split].data.table.combine_chunks().equals(built[split].data.table.combine_chunks())
 
 
-@pytest.mark.filterwarnings("ignore:toxeval. the source of")
+@pytest.mark.filterwarnings("ignore:toxeval.export. the source of")
 @pytest.mark.parametrize("name", DATASETS)
 def test_the_card_says_how_to_read_the_folder(folders: dict[str, Path], tmp_path: Path, cache: Path, name: str) -> None:
     out = export(name, tmp_path / "out", data_dir=folders[name], cache_dir=cache)
@@ -107,6 +107,25 @@ def test_one_config_and_options(folders: dict[str, Path], tmp_path: Path, cache:
     assert rows(plain) == rows(load_dataset("threat_seed", split="train", **options))
 
 
+@pytest.mark.filterwarnings("ignore:toxeval.export. the source of")
+def test_one_split_needs_one_file(folders: dict[str, Path], tmp_path: Path, cache: Path) -> None:
+    whole = export("sold", tmp_path / "whole", split="test", data_dir=folders["sold"], cache_dir=cache)
+    for name in ("SOLD_train.tsv", "SOLD_trial.tsv"):
+        (folders["sold"] / name).unlink()
+    part = export("sold", tmp_path / "part", split="test", data_dir=folders["sold"], cache_dir=cache)
+    for out in (whole, part):
+        assert [str(path.relative_to(out)) for path in out.rglob("*.parquet")] == ["default/test.parquet"]
+        plain = datasets.load_dataset(str(out), cache_dir=str(cache))
+        assert read_all(plain) == {
+            "test": rows(load_dataset("sold", "default", split="test", data_dir=folders["sold"]))
+        }
+    with pytest.raises(FileNotFoundError, match=r"lacks SOLD_train.tsv, SOLD_trial.tsv \(.*: split='test'\)"):
+        export("sold", tmp_path / "none", data_dir=folders["sold"], cache_dir=cache)
+    with pytest.raises(ValueError, match=r"sold \(default\): unknown split 'dev'; allowed: test"):
+        export("sold", tmp_path / "none", split="dev", data_dir=folders["sold"], cache_dir=cache)
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_folder_with_something_in_it_is_left_alone(folders: dict[str, Path], tmp_path: Path, cache: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
@@ -133,7 +152,7 @@ def test_nothing_is_left_after_a_refusal(folders: dict[str, Path], tmp_path: Pat
         ("conda", {"seed": 3}, "conda: unknown option seed; allowed: none of its own"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:toxeval. the source of")
+@pytest.mark.filterwarnings("ignore:toxeval.export. the source of")
 def test_unknown_names(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         load_dataset(name, cache_dir=tmp_path, **options)

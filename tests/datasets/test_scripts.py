@@ -1,6 +1,8 @@
 """The folders as classic loading scripts of `datasets` 2 and 3, and what such a folder must keep to."""
 
 import ast
+import inspect
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +102,26 @@ def test_the_script_imports_each_file_it_needs(checkout: Path, name: str) -> Non
     assert sum(line.startswith("from .") and " import " in line for line in lines) == len(needed)
 
 
-def test_shared_files_have_one_home(checkout: Path) -> None:
-    home = checkout / "datasets_scripts"
-    for name in DATASETS:
-        for file in ("files.py", "reading.py"):
-            assert (home / name / file).is_symlink()
-            assert (home / name / file).resolve() == (home / file).resolve()
+def test_the_fingerprint_covers_all_code_that_rows_depend_on(
+    checkout: Path, kaggle: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The script, what lies beside it, and what the loaders share: else the cache would keep the rows of older code."""
+
+    def fingerprint() -> str:
+        options = {"data_dir": kaggle, "data_files": None, "cache_dir": cache, "options": {}}
+        return str(make_builder("threat_seed", None, **options).hash)
+
+    import toxeval.sources.builder as shared
+
+    homes = {"script": checkout / "datasets_scripts" / "threat_seed", "shared": Path(shared.__file__).parent}
+    copies = {name: shutil.copytree(home, tmp_path / name) for name, home in homes.items()}
+    monkeypatch.setattr(
+        inspect.getmodule(builder_class("threat_seed")), "__file__", copies["script"] / "threat_seed.py"
+    )
+    monkeypatch.setattr(shared, "__file__", copies["shared"] / "builder.py")
+    found = {fingerprint()}
+    for file in (copies["script"] / "folds.py", copies["script"] / "threat_seed.py", copies["shared"] / "reading.py"):
+        with file.open("a") as stream:
+            stream.write("# changed\n")
+        found.add(fingerprint())
+    assert len(found) == 4

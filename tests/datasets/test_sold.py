@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sources import SOLD, SOLD_HEADER, kinds, pin, read_all, rows, write
 
+from toxeval.core.refusals import Refusal
 from toxeval.data import builder_class, load_dataset
 
 FEATURES = {
@@ -57,12 +58,39 @@ def test_the_synthetic_file_of_the_figures(shared: Path, tmp_path: Path, cache: 
     assert any("\u200d" in row["text"] for row in data)
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+def test_one_split_needs_one_file(sold: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, streaming: bool) -> None:
+    pin(monkeypatch, "sold", sold)
+    options = {"data_dir": sold, "cache_dir": cache, "streaming": streaming}
+    whole = rows(load_dataset("sold", split="test", **options))
+    (sold / "SOLD_train.tsv").unlink()
+    assert rows(load_dataset("sold", split="test", **options)) == whole
+    if not streaming:
+        assert len(load_dataset("sold", split="test[:1]+trial", **options)) == 2
+    refused = r"^sold: data_dir .*sold lacks SOLD_train.tsv \(one split needs only its own files: split='test'\)$"
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError, match=refused) as caught:
+            load_dataset("sold", **options)
+        assert isinstance(caught.value, Refusal)
+        with pytest.raises(FileNotFoundError, match="^sold: data_dir .*sold lacks SOLD_train.tsv$"):
+            load_dataset("sold", split="train", **options)
+        assert rows(load_dataset("sold", split="test", **options)) == whole
+
+
 def test_other_numbers_of_rows_are_refused(sold: Path, cache: Path) -> None:
     """The files' digests are not known, so a file that lacks rows is told by its counts."""
     assert builder_class("sold").COUNTS["SOLD_test.tsv"] == {"rows": 2500, "NOT": 1485, "OFF": 1015}
     for _ in range(2):
         with pytest.raises(ValueError, match="SOLD_train.tsv: expected rows 7500, .*; found rows 4, NOT 2, OFF 2"):
             load_dataset("sold", data_dir=sold, cache_dir=cache)
+
+
+def test_square_brackets_in_a_post_are_no_list(sold: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = ("[]", "[ a ]", "[1]", "['a", "[a, b]", "()")
+    write(sold, {"SOLD_test.tsv": SOLD_HEADER + "".join(f"{i}\t-\t{cell}\t[]\tNOT\n" for i, cell in enumerate(cells))})
+    pin(monkeypatch, "sold", sold)
+    data = load_dataset("sold", split="test", data_dir=sold, cache_dir=cache)
+    assert [" ".join(row["tokens"]) for row in data] == list(cells)
 
 
 def row_of(rationales: str, label: str = "OFF", tokens: str = "a b") -> str:
@@ -74,6 +102,7 @@ DAMAGE = {
     "commas for tabs": (SOLD["SOLD_test.tsv"].replace("\t", ","), "line 1: expected the columns"),
     "unknown label": (row_of("[]", "UNK"), "line 3: label: expected one of NOT, OFF; found 'UNK'"),
     "too few marks": (row_of("[1]"), "line 3: rationales: 1 marks for 2 tokens"),
+    "lists of another revision": (row_of("[]", tokens="['a', 'b']"), "line 3: tokens: expected words .*; found a list"),
     "not 0 or 1": (row_of("[0, 2]"), "line 3: rationales: expected a list of 0 and 1"),
     "true for 1": (row_of("[0, true]"), "line 3: rationales: expected a list of 0 and 1"),
     "cut list": (row_of("[0, 1"), "line 3: rationales: not readable as JSON"),

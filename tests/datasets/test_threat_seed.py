@@ -187,6 +187,16 @@ def test_without_data_dir_the_error_says_where_to_get_the_files(kaggle: Path, ca
         load_dataset("threat_seed", data_files=[kaggle / "test.csv"], cache_dir=cache)
 
 
+def test_one_split_needs_its_files(kaggle: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pin(monkeypatch, "threat_seed", kaggle)
+    test = rows(load_dataset("threat_seed", split="test", data_dir=kaggle, cache_dir=cache))
+    (kaggle / "train.csv").unlink()
+    assert rows(load_dataset("threat_seed", split="test", data_dir=kaggle, cache_dir=cache)) == test
+    (kaggle / "test_labels.csv").unlink()
+    with pytest.raises(FileNotFoundError, match="lacks test_labels.csv"):
+        load_dataset("threat_seed", split="test", data_dir=kaggle, cache_dir=cache)
+
+
 def test_only_the_seed(kaggle: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pin(monkeypatch, "threat_seed", kaggle)
     assert list(load_dataset("threat_seed", data_files=kaggle / "train.csv", cache_dir=cache)) == ["train"]

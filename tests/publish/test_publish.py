@@ -1,5 +1,6 @@
 """What is built for the Hub, what is refused before anything is sent, and what arrives there."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -13,9 +14,21 @@ import pytest
 from hub import running
 
 import toxeval
-from toxeval.publish import build_space, publish, space_problems
+from toxeval.hub.publish import build_space, publish, space_problems
 
 CHECKOUT_METRICS = Path(toxeval.__file__).parent.parent / "metrics"
+
+
+def imports(script: Path) -> set[tuple[str, str]]:
+    """Pairs (library, "") for what comes from elsewhere, and ("", file) for what lies beside the script."""
+    found = set()
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name.split(".")[0], "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            library, _, file = ("space." * bool(node.level) + (node.module or "")).rstrip(".").partition(".")
+            found |= {("", file or alias.name) if library == "space" else (library, "") for alias in node.names}
+    return found
 
 
 def nowhere(line: str) -> None:
@@ -28,11 +41,15 @@ def test_the_folder_is_whole_and_has_no_links(name: str, tmp_path: Path) -> None
     out = tmp_path / "space"
     assert publish(name, f"jane/{name}", out=out, tell=told.append) is None
     source = CHECKOUT_METRICS / name
-    wanted = {path.name for path in source.iterdir() if path.is_file() and path.name != "__init__.py"}
-    assert {path.name for path in out.rglob("*")} == wanted
+    own = {path.name for path in source.iterdir() if path.is_file() and path.name != "__init__.py"}
+    wanted = {path.name for path in out.rglob("*")}
+    assert wanted > own | {"LICENSE", "evaluate_module.py", "metric.py", "labels.py"}
     for path in out.iterdir():
         assert not path.is_symlink()
-        if path.name != "README.md":  # whose examples load from the Hub
+        if path.suffix == ".py":
+            assert not {library for library, _ in imports(path) if library == "toxeval"}
+            assert {sibling for library, sibling in imports(path) if not library} <= {each[:-3] for each in wanted}
+        elif path.name not in ("README.md", "LICENSE"):  # the card's examples load from the Hub
             assert path.read_bytes() == (source / path.name).read_bytes()
     assert told[0].startswith(f"space jane/{name}: {len(wanted)} files, ")
     assert {line.split()[0] for line in told[1:-1]} == wanted
@@ -97,12 +114,27 @@ def add(file: str, text: str) -> Callable[[Path], None]:
     return spoil
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is fit for the Hub."""
+    folder = tmp_path_factory.mktemp("built") / "space"
+    build_space("threat_f1", "owner/threat_f1", folder)
+    before = sorted(folder.rglob("*"))
+    assert list(space_problems(folder, "threat_f1")) == []
+    assert sorted(folder.rglob("*")) == before
+    return folder
+
+
 @pytest.mark.parametrize(
     ("spoil", "problem"),
     [
         (remove("README.md"), "README.md: missing"),
         (remove("requirements.txt"), "requirements.txt: missing"),
         (remove("threat_f1.py"), "threat_f1.py: missing"),
+        (
+            lambda folder: (folder / "datasets.py").touch(),
+            "datasets.py: a file of this name hides the library datasets",
+        ),
         (remove("app.py"), "app.py: missing, and the front matter's app_file"),
         (remove("labels.py"), "threat_f1.py: imports .labels, which is not in the folder"),
         (edit("README.md", "---\n", ""), "README.md: no front matter (YAML between two lines of ---)"),
@@ -112,18 +144,34 @@ def add(file: str, text: str) -> Callable[[Path], None]:
         (edit("README.md", "sdk: gradio", "sdk: docker"), "README.md: front matter: sdk: 'docker'; allowed: 'gradio'"),
         (edit("README.md", "sdk_version: 6", "sdk_version: 5"), "is not within gradio"),
         (edit("README.md", "- evaluate", "- evaluation"), "tags must have 'evaluate' and 'metric'"),
-        (edit("README.md", "title:", f"short_description: {'x' * 61}\ntitle:"), "longer than 60 characters"),
+        (edit("README.md", "short_description: ", f"short_description: {'x' * 60}"), "longer than 60 characters"),
+        (edit("README.md", "short_description: ", "description: "), "front matter: short_description is missing"),
+        (edit("README.md", "license: ", "licence: "), "README.md: front matter: license is missing"),
+        (remove("LICENSE"), "LICENSE: missing"),
         (edit("requirements.txt", ">=1.26,<3", ""), "numpy without a range of versions"),
         (edit("requirements.txt", "scikit-learn", "scikit-lern"), "sklearn is imported and scikit-learn not required"),
         (add("requirements.txt", "a b c\n"), "is no requirement"),
         (add("labels.py", "\nimport torch\n"), "requirements.txt: torch is imported and torch not required"),
         (add("labels.py", "\nfrom .plots import x\n"), "threat_f1.py: must import .plots too, as labels.py does"),
+        (add("labels.py", "\nfrom . import plots\n"), "threat_f1.py: must import .plots too, as labels.py does"),
+        (
+            edit("threat_f1.py", "import DEFINITIONS", "import DEFINITIONS  # ours"),
+            "comment behind the import of .scores",
+        ),
+        (add("threat_f1.py", "TEXT = '''\nimport chainer\n'''\n"), "takes a line of text for an import of chainer"),
+        (
+            edit("evaluate_module.py", "evaluate.Metric, abc.ABC", "evaluate.Metric"),
+            "takes EvaluateModule for",
+        ),
+        (
+            edit("threat_f1.py", "\n_DESC", "\nfrom .evaluate_module import _StateExchange\n_DESC"),
+            "takes _StateExchange for",
+        ),
+        (add("scores.py", "\n1 / 0\n"), "threat_f1.py: can't be imported: ZeroDivisionError"),
     ],
 )
-def test_a_folder_that_is_not_fit(spoil: Callable[[Path], None], problem: str, tmp_path: Path) -> None:
-    folder = tmp_path / "space"
-    build_space("threat_f1", "owner/threat_f1", folder)
-    assert list(space_problems(folder, "threat_f1")) == []
+def test_a_folder_that_is_not_fit(spoil: Callable[[Path], None], problem: str, built: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(built, tmp_path / "space")
     spoil(folder)
     assert any(problem in found for found in space_problems(folder, "threat_f1"))
 
@@ -136,8 +184,8 @@ def test_nothing_is_sent_of_a_folder_that_is_not_fit(monkeypatch: pytest.MonkeyP
     def send(*args: Any) -> str:
         raise AssertionError("sent")
 
-    monkeypatch.setattr("toxeval.publish.build_space", build)
-    monkeypatch.setattr("toxeval.publish.upload", send)
+    monkeypatch.setattr("toxeval.hub.publish.build_space", build)
+    monkeypatch.setattr("toxeval.hub.publish.upload", send)
     with pytest.raises(
         ValueError, match=r"threat_f1 is not fit for the Hub:\n- requirements.txt: line 1: numpy without"
     ):
@@ -160,7 +208,7 @@ def in_new_process(code: str, **environment: str) -> str:
 def test_what_is_uploaded_is_the_folder(tmp_path: Path) -> None:
     publish("oracle_collab", "jane/oracle_collab", out=tmp_path / "space", tell=nowhere)
     wanted = {path.name: path.read_bytes() for path in (tmp_path / "space").iterdir()}
-    code = "from toxeval.publish import publish; publish('oracle_collab', 'jane/oracle_collab')"
+    code = "from toxeval.hub.publish import publish; publish('oracle_collab', 'jane/oracle_collab')"
     with running() as hub:
         told = in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
         assert hub.repos["space", "jane/oracle_collab"] == wanted
@@ -171,7 +219,9 @@ def test_what_is_uploaded_is_the_folder(tmp_path: Path) -> None:
 
 def test_a_dataset(shared: Path, tmp_path: Path) -> None:
     source = str(shared / "data" / "diasafety")
-    code = f"from toxeval.publish import publish; publish('dia_safety', 'jane/d', dataset=True, data_dir={source!r})"
+    code = (
+        f"from toxeval.hub.publish import publish; publish('dia_safety', 'jane/d', dataset=True, data_dir={source!r})"
+    )
     with running() as hub:
         in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
         files = hub.repos["dataset", "jane/d"]
@@ -189,7 +239,7 @@ def test_a_dataset(shared: Path, tmp_path: Path) -> None:
 
 def test_a_refusal_of_the_hub_comes_through(tmp_path: Path) -> None:
     code = (
-        "from toxeval.publish import publish\n"
+        "from toxeval.hub.publish import publish\n"
         "try: publish('threat_f1', 'jane/threat_f1', tell=lambda line: None)\n"
         "except OSError as error: print(type(error).__name__)"
     )

@@ -23,7 +23,7 @@ def publish(name: str, repo: str, dataset: bool, data_dir: str | None, out: str 
       $ toxeval publish threat_f1 --repo jane/threat_f1 --dry-run
     """
     _import_evaluate()
-    from toxeval.publish import publish as send
+    from toxeval.hub.publish import publish as send
 
     send(name, repo, dataset=dataset, dry_run=dry_run, out=out, data_dir=data_dir, tell=click.echo)
 

@@ -37,6 +37,13 @@ class SetOption:
 
 
 @dataclass(frozen=True)
+class OptionName:
+    """In a text: what an option is called, in the words of whoever reads it."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class ThisRow:
     """In a text: the number of the refused row."""
 
@@ -54,7 +61,7 @@ class SayColumns:
 
 
 #: A text, or its parts.
-Text = str | tuple[str | SetOption | ThisRow | SayColumns, ...]
+Text = str | tuple[str | SetOption | OptionName | ThisRow | SayColumns, ...]
 
 
 class Refusal(ValueError):
@@ -105,7 +112,7 @@ class Refusal(ValueError):
         return self.text()
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (dict(self.__dict__),)
+        return _rebuilt, (type(self), dict(self.__dict__))
 
     def text(self, words: "Words | None" = None) -> str:
         """The message, in the words of whoever reads it; in Python's, if nobody says."""
@@ -118,8 +125,8 @@ class Refusal(ValueError):
         return f"{message} ({hint})" if hint else message
 
 
-def _rebuilt(fields: dict[str, Any]) -> Refusal:
-    refusal = Refusal(fields["found"])
+def _rebuilt(kind: type[Refusal], fields: dict[str, Any]) -> Refusal:
+    refusal = kind(fields["found"])
     refusal.__dict__.update(fields)
     return refusal
 
@@ -148,6 +155,10 @@ class Words:
         """How to set an option."""
         return f"{option.name}={option.value!r}"
 
+    def option_name(self, option: OptionName) -> str:
+        """What an option is called."""
+        return option.name
+
     def columns(self, columns: SayColumns) -> str:
         """How to say which columns are what."""
         parts = [f'"{name}": {"..." if column is None else repr(column)}' for name, column in columns.said]
@@ -169,6 +180,8 @@ class Words:
         for part in text:
             if isinstance(part, SetOption):
                 parts.append(self.option(part))
+            elif isinstance(part, OptionName):
+                parts.append(self.option_name(part))
             elif isinstance(part, SayColumns):
                 parts.append(self.columns(part))
             else:

@@ -17,10 +17,11 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
 
 import gradio as gr
-from toxeval.page.files import Columns, pick, read_file, refuse_twice, too_large
+
 from toxeval.page.cells import MAX_BYTES, TABLE_ROWS, Refused, cell_of
-from toxeval.page.look import RECEIVE_JS, ROW_JS, SHOW_JS, UPLOAD_HTML
 from toxeval.page.controls import Option
+from toxeval.page.files import Columns, pick, read_file, refuse_twice, too_large
+from toxeval.page.look import RECEIVE_JS, ROW_JS, SHOW_JS, UPLOAD_HTML
 from toxeval.page.page import Page
 from toxeval.page.results import SAVE_JS, card_text, columns_hint, message_html
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from inputs import LABEL, NUMBER, SCORE, SEQUENCE, WHOLE
+from toxeval.core.declarations import LABEL, SCORE, SEQUENCE
+from toxeval.core.refusals import NUMBER, WHOLE
 
 #: Limits of a public page: the size of a file, its rows, the rows an editable table shows, the values in lists.
 MAX_BYTES, MAX_ROWS, TABLE_ROWS, MAX_VALUES = 10_000_000, 100_000, 1_000, 2_000_000

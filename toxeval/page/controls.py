@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from inputs import NUMBER
+from toxeval.core.refusals import NUMBER
 from toxeval.page.cells import Refused
 
 

@@ -11,8 +11,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inputs import COLUMN_NAMES, FIELD_PREFIXES
 from toxeval.page.cells import MAX_BYTES, MAX_ROWS, MAX_VALUES, Refused
+
+#: Under which names a file's column is found.
+COLUMN_NAMES = {
+    "predictions": ("predictions", "prediction"),
+    "prediction_scores": ("prediction_scores", "prediction_score"),
+    "review_scores": ("review_scores", "review_score"),
+    "references": ("references", "reference", "label", "labels"),
+    "categories": ("categories", "category"),
+}
+FIELD_PREFIXES = {
+    "predictions": ("predictions.", "predictions_", "prediction_", "pred_"),
+    "references": ("references.", "references_", "reference_", "ref_"),
+}
 
 FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from toxeval.page.files import FORMATS
 from toxeval.page.cells import MAX_BYTES, MAX_ROWS
+from toxeval.page.files import FORMATS
 
 UPLOAD_HTML = f"""
 <label class="tox-drop">

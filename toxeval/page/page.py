@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import evaluate
+
 from toxeval import plots
-from inputs import GROUP
+from toxeval.core.declarations import GROUP
 from toxeval.page.cells import Refused, cell_of, inputs_of, refusal
 from toxeval.page.controls import Option
 from toxeval.page.results import downloads_html, empty_html, message_html, picture_html, scores_html, snippet

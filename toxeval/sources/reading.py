@@ -1,8 +1,4 @@
-"""One source file as rows with their line numbers, and the refusal of what doesn't belong there.
-
-One home, linked into the folder of each dataset: a loading script is fetched with the single files it imports
-from its own folder, and nothing else.
-"""
+"""One source file as rows with their line numbers, and the refusal of what doesn't belong there."""
 
 from __future__ import annotations
 
@@ -13,13 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-
-class DamagedFileError(ValueError):
-    """A source file is not what the dataset is defined on. `file` is its name."""
-
-    def __init__(self, message: str, file: str = "") -> None:
-        super().__init__(message)
-        self.file = file
+from toxeval.sources.refusals import DamagedFileError
 
 
 class SourceText:
@@ -35,7 +25,7 @@ class SourceText:
 
     def refuse(self, line: int, message: str) -> NoReturn:
         """Stop at a line (counted from 1)."""
-        raise DamagedFileError(f"{self.dataset}: {self.file}, line {line}: {message}", self.file)
+        raise DamagedFileError(message, where=f"{self.dataset}: {self.file}, line {line}", source=self.file)
 
     def csv_rows(self, columns: Sequence[str], delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
         """The rows under a header that must be exactly `columns`, each with the line it begins on."""

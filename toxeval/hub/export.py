@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toxeval.core.refusals import refuse
 from toxeval.data import Paths, builder_class, make_builder
-
-#: Datasets whose source states no licence: nobody but its authors may pass them on.
-OWN_USE = ("conda", "sold")
 
 
 def own_use_notice(name: str) -> str | None:
@@ -23,7 +21,7 @@ def own_use_notice(name: str) -> str | None:
     >>> own_use_notice("conda")
     'the source of conda states no licence: the folder is for your own use and must not be uploaded or shared'
     """
-    if name not in OWN_USE:
+    if builder_class(name).SHAREABLE:
         return None
     return f"the source of {name} states no licence: the folder is for your own use and must not be uploaded or shared"
 
@@ -33,6 +31,7 @@ def export(
     out: str | os.PathLike[str],
     *,
     config: str | None = None,
+    split: str | None = None,
     data_dir: str | os.PathLike[str] | None = None,
     data_files: Paths | Mapping[str, Paths] | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
@@ -50,6 +49,7 @@ def export(
         name: `"conda"`, `"sold"`, `"dia_safety"` or `"threat_seed"`.
         out: the folder to make; it must not exist, or be empty.
         config: one configuration, or None for all of the dataset's.
+        split: one split, or None for all of them.
         data_dir, data_files, cache_dir, verification_mode, seed, percentage, split_algorithm: as in
             `toxeval.load_dataset`.
 
@@ -73,10 +73,10 @@ def export(
         infos = []
         for each in list(builder_class(name).builder_configs) if config is None else [config]:
             builder = make_builder(
-                name, each, data_dir=data_dir, data_files=data_files, cache_dir=cache_dir, options=options
+                name, each, split=split, data_dir=data_dir, data_files=data_files, cache_dir=cache_dir, options=options
             )
             builder.download_and_prepare(verification_mode=verification_mode)
-            infos.append(_write_config(builder, scratch))
+            infos.append(_write_config(builder, scratch, split))
         (scratch / "README.md").write_text(_card(name, infos), encoding="utf-8")
         scratch.chmod(0o755)
         if target.exists():
@@ -94,18 +94,22 @@ def refuse_taken(who: str, folder: Path) -> None:
         raise FileExistsError(f"{who}: {folder} is there already, and not an empty folder")
 
 
-def _write_config(builder: Any, folder: Path) -> dict[str, Any]:
-    """Write each split as one Parquet file, and return the config's entry of `dataset_info`."""
+def _write_config(builder: Any, folder: Path, split: str | None) -> dict[str, Any]:
+    """Write each split, or one, as a Parquet file, and return the config's entry of `dataset_info`."""
     import pyarrow.parquet as pq
 
     config = builder.config.name
+    built = list(builder.info.splits)
+    if split is not None and split not in built:
+        refuse(f"unknown split {split!r}", ", ".join(built), where=f"toxeval.export: {builder.dataset} ({config})")
     (folder / config).mkdir()
     splits = []
-    for split, data in builder.as_dataset().items():
+    for each in built if split is None else [split]:
+        data = builder.as_dataset(split=each)
         # without the schema's metadata: what newer `datasets` write there, older ones cannot read
         table = data.with_format("arrow")[:].replace_schema_metadata(None)
-        pq.write_table(table, folder / config / f"{split}.parquet")
-        splits.append({"name": str(split), "num_bytes": table.nbytes, "num_examples": len(data)})
+        pq.write_table(table, folder / config / f"{each}.parquet")
+        splits.append({"name": each, "num_bytes": table.nbytes, "num_examples": len(data)})
     return {
         "config_name": config,
         "features": [_feature(column, feature) for column, feature in builder.info.features.items()],
