@@ -32,6 +32,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "data": ("core", "sources", "datasets_scripts/*"),
     "toxeval": ("core", "loading", "data"),
     "plots": ("core", "read"),
+    "pictures": ("core", "read"),
     "signature": ("core", "read", "loading", "toxeval"),
     "systems": ("core", "read", "loading"),
     "doctor": ("core", "read"),
@@ -40,7 +41,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "metrics/*/app.py": ("core", "metrics/*", "plots", "page"),
     "spark": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
     "cli": (
-        *("core", "answers", "read", "loading", "data", "toxeval", "plots", "signature", "systems", "doctor"),
+        *("core", "answers", "read", "loading", "data", "toxeval", "plots", "pictures", "signature", "systems", "doctor"),
         "hub",
     ),
     "demo": ("loading", "cli"),

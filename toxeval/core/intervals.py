@@ -105,12 +105,12 @@ def auc_interval(auc: float, n_positives: int, n_negatives: int, level: float, v
     >>> [round(bound, 3) for bound in auc_interval(1.0, 3, 500, 0.95, 0.0)]
     [0.707, 1.0]
     """
-    pairs, others = n_positives * n_negatives, (n_positives + n_negatives) / 2 - 1
+    pairs, others = float(n_positives) * n_negatives, (n_positives + n_negatives) / 2 - 1
     difference = np.polynomial.Polynomial([0.0, 1.0])
     a = auc + difference
     # V(a) = a (1 - a) (1 + others ((1 - a) / (2 - a) + a / (1 + a))) / pairs = numerator / denominator
     shared = (2 - a) * (1 + a)
-    numerator, denominator = a * (1 - a) * (shared + others * (1 + 2 * a - 2 * a**2)), pairs * shared
+    numerator, denominator = a * (1 - a) * (shared / pairs + others / pairs * (1 + 2 * a - 2 * a**2)), shared
     fewer, known = min(n_positives, n_negatives), numerator(0.0) / denominator(0.0)
     q = (fewer * variance / known + PRIOR_POSITIVES) / (fewer + PRIOR_POSITIVES) if known > 0 else 1.0
     ends = (difference**2 * denominator - normal_quantile(level) ** 2 * q * numerator).roots()
