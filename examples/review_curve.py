@@ -65,8 +65,9 @@ def main(picture: str | None) -> None:
         by_uncertainty, by_toxicity = (curve.oc_accuracy[i] for curve in curves.values())
         print(f"{fraction:8.0%}  {by_uncertainty:14.4f}  {by_toxicity:11.4f}")
     if picture:
-        from toxeval.metrics import plots
         from toxeval.metrics.oracle_collab.rows import reliability, sort_rows
+
+        from toxeval import plots
 
         whole = {s: review_curve(output.label_ids, probabilities, review_strategy=s) for s in curves}
         bins = reliability(sort_rows(output.label_ids, probabilities))
