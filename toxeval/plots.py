@@ -163,9 +163,9 @@ def _baselines(axis: Any, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     if len(curves) > 1:
         return {}
     curve = next(iter(next(iter(curves.values())).values()))
-    alone, fraction = curve.oc_accuracy[0], curve.fraction[curve.fraction > 0]
-    (random,) = axis.plot(fraction, alone + fraction * (1 - alone), color=GREY, lw=0.8, ls="-.")
-    (ideal,) = axis.plot(fraction, np.minimum(1, alone + fraction), color=GREY, lw=0.8)
+    some = curve.fraction > 0
+    (random,) = axis.plot(curve.fraction[some], curve.random_review_accuracy[some], color=GREY, lw=0.8, ls="-.")
+    (ideal,) = axis.plot(curve.fraction[some], curve.ideal_review_accuracy[some], color=GREY, lw=0.8)
     return {"random review": random, "wrong ones only": ideal}
 
 
