@@ -347,6 +347,8 @@ JOINT = Definition(
     from_trainer=from_trainer,
     example=dict.fromkeys(("predictions", "references"), {"intent": [0], "slots": [[0]]}),
     confusions=confusions,
+    per_token=("prediction_slots", "reference_slots"),
+    lower=("jsa_errors",),
 )
 #: Intents alone, which is what many train.
 INTENT = replace(
@@ -370,6 +372,7 @@ INTENT = replace(
     score=score_intents,
     from_trainer=intents_from_trainer,
     example={"predictions": [0], "references": [0]},
+    per_token=(),
 )
 #: The metric, by configuration.
 DEFINITIONS = {each.config: each for each in (JOINT, INTENT)}

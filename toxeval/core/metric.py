@@ -2,16 +2,16 @@
 
 import difflib
 import warnings
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .declarations import INTERVAL_OPTIONS, RECORD, Definition
-from .intervals import interval_scores
+from .declarations import INTERVAL_OPTIONS, MIN_ROWS, RECORD, Definition
+from .group_scores import GroupScores, score_groups
+from .group_states import GroupStates, count_groups
 from .refusals import Doubt, Known, Refusal, refuse
-from .resampling import Draws, replicate_counts
+from .scorer import Scored, Scorer
 from .scoring import Scores, warn_undefined
 from .state import State, check_state, merge, merge_compact
 from .trainer import batches, begins_evaluation
@@ -310,28 +310,29 @@ class Metric:
             ValueError: if it is no state, or another metric's or configuration's; if an option is unknown or out of
                 range, or there is no row.
         """
-        check_state(f"{self.name}: state", state)
-        if state.metric not in ("", self.definition.full_name):
-            allowed = f"states of {self.definition.full_name}"
-            refuse(f"counted by {state.metric}", allowed, metric=self.name, where="state")
+        self._check_counted_here(state)
         self._check_names(options, self._score_options | self._interval_options, "option")
         result, undefined = self._score_states([state], self.definition.check_options(options))
         warn_undefined(self.name, undefined)
         return result
 
-    def _score_states(self, states: list[State], given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    def _check_counted_here(self, state: Any) -> None:
+        """Refuse what is no state, or another metric's."""
+        check_state(f"{self.name}: state", state)
+        if state.metric not in ("", self.definition.full_name):
+            allowed = f"states of {self.definition.full_name}"
+            refuse(f"counted by {state.metric}", allowed, metric=self.name, where="state")
+
+    def _score_states(self, states: list[State], given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """The result, and which scores are undefined; the options are checked."""
-        options = self._score_options | {k: v for k, v in given.items() if k in self._score_options}
-        intervals = self._interval_options | {k: v for k, v in given.items() if k in self._interval_options}
         if not any(state.n_rows for state in states):
             allowed = "at least one row, here or through add or add_batch"
             refuse("no rows", allowed, metric=self.name, inputs=("predictions",))
-        state = merge(states)
         with self._known:
-            scores = self.definition.score(state, **options)
-            bounds = interval_scores(state, scores, partial(self._replicate, state, options), **intervals)
-        self._warn_doubts(state)
-        return scores.as_dict(self.definition.headlines) | bounds, scores.undefined
+            scored = Scored(self._scorer(given), merge(states))
+            result = scored.result()
+        self._warn_doubts(scored.state)
+        return result, scored.scores.undefined
 
     def _warn_doubts(self, state: State) -> None:
         """Warn of inputs that look wrong: so many rows are so by chance no more."""
@@ -339,12 +340,96 @@ class Metric:
         for name, found, hint in doubts(state) if doubts is not None and state.n_rows >= DOUBTED_ROWS else ():
             warnings.warn(Doubt(found, hint=hint, metric=self.name, inputs=(name,)), stacklevel=4)
 
-    def _replicate(self, state: State, options: Mapping[str, Any]) -> Callable[[Draws], Mapping[str, np.ndarray]]:
-        """The function from draws to scores of resampled rows; undefined ones are nan, whatever their convention."""
-        unset = {"zero_division": float("nan")} if "zero_division" in options else {}
-        replicate = self.definition.replicate or partial(replicate_counts, self.definition.score)
-        scores_of: Callable[[Draws], Mapping[str, np.ndarray]] = replicate(state, **{**options, **unset})
-        return scores_of
+    def _scorer(self, given: Mapping[str, Any]) -> Scorer:
+        """What scores states with these options, and those in force of the others."""
+        options, intervals = (
+            in_force | {key: given[key] for key in in_force if key in given}
+            for in_force in (self._score_options, self._interval_options)
+        )
+        return Scorer(self.definition, options, intervals)
+
+    # Scores by group.
+
+    def compute_by(
+        self,
+        groups: Any,
+        *,
+        key: str | None = None,
+        min_rows: int = MIN_ROWS.default,
+        predictions: Any = None,
+        references: Any = None,
+        **kwargs: Any,
+    ) -> GroupScores:
+        """The scores of groups of the rows given here. Rows that were added before play no part, and stay.
+
+        With ``confidence_level`` there are intervals, that of the gap among them, and p-values of the differences to
+        the rest; without it, as in ``compute``, there are none.
+
+        Args:
+            groups: the group of each row, n texts or whole numbers (None and NaN are groups, too); or a dict from
+                group to n answers, True and False or 1 and 0: a row may then be in several groups, or in none.
+            key: the score to compare groups by; the one that leads the result, if not given.
+            min_rows: groups of fewer rows are listed with their size and without scores; at least 1.
+            predictions, references, **kwargs: inputs and options, as in ``compute``. What "auto" means is settled by
+                all rows, so that all groups have the same scores.
+
+        Raises:
+            ValueError: for what ``compute`` refuses, groups of other rows, a key that is no score.
+
+        >>> import toxeval
+        >>> metric = toxeval.load("sold_macro_f1")
+        >>> posts = {"predictions": ["OFF", "NOT", "NOT", "OFF"], "references": ["OFF", "NOT", "OFF", "NOT"]}
+        >>> found = metric.compute_by(["x", "x", "y", "y"], min_rows=1, **posts)
+        >>> found.groups["x"]["f1_macro"], found.groups["y"]["f1_macro"], found.worst, found.gap.value
+        (1.0, 0.0, ['y'], 1.0)
+        """
+        inputs, options = self._split(predictions, references, kwargs, self._taken, "option")
+        row_options = self._row_options | {k: options.pop(k) for k in self._row_options if k in options}
+        states = self._states_by(groups, inputs, row_options)
+        result, undefined = self._score_by(states, key, min_rows, options)
+        warn_undefined(self.name, undefined)
+        return result
+
+    def states_by(self, groups: Any, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> GroupStates:
+        """What counts of some rows by group, as `state` gives it for all: such values add up, and `score_by` scores
+        them.
+
+        Args:
+            groups: as in `compute_by`.
+            predictions, references, **kwargs: as in `state`.
+        """
+        inputs, options = self._split(predictions, references, kwargs, self._taken_with_rows, "input")
+        return self._states_by(groups, inputs, self._row_options | options)
+
+    def _states_by(self, groups: Any, inputs: dict[str, Any], options: dict[str, Any]) -> GroupStates:
+        arrays, per_token = self._encode(inputs, options), self.definition.per_token
+        with self._known:
+            return count_groups(self.count, arrays, per_token, groups, beside=next(iter(inputs)))
+
+    def score_by(
+        self, states: GroupStates, *, key: str | None = None, min_rows: int = MIN_ROWS.default, **options: Any
+    ) -> GroupScores:
+        """Score states by group, as `compute_by` would score their rows.
+
+        Args:
+            states: of `states_by`, or the sum of several.
+            key, min_rows: as in `compute_by`.
+            **options: of ``compute``, but not those that must be known when rows come in.
+        """
+        for state in (states.all, *states.groups.values()):
+            self._check_counted_here(state)
+        self._check_names(options, self._score_options | self._interval_options, "option")
+        result, undefined = self._score_by(states, key, min_rows, self.definition.check_options(options))
+        warn_undefined(self.name, undefined)
+        return result
+
+    def _score_by(
+        self, states: GroupStates, key: Any, min_rows: Any, given: Mapping[str, Any]
+    ) -> tuple[GroupScores, dict[str, str]]:
+        with self._known:
+            return score_groups(self._scorer(given), states, key, MIN_ROWS.check(min_rows))
+
+    # The Trainer.
 
     def compute_metrics(self, eval_prediction: Any, compute_result: bool = True) -> dict[str, Any]:
         """For the Trainer of ``transformers``, as it is: ``Trainer(compute_metrics=metric.compute_metrics)``.
