@@ -14,8 +14,8 @@ from .intervals import normal_quantile
 
 #: No p-value is smaller: levels nearer to 1 can't be told from 1.
 SMALLEST_P = 1e-15
-#: Halvings of the range in which a p-value is looked for, on a scale of its logarithm.
-HALVINGS = 45
+#: How near the normal quantile of a p-value is found, and in how many steps at most.
+NEAR, STEPS = 1e-10, 100
 
 #: Level -> bounds of a score.
 Bounds = Callable[[float], tuple[float, float]]
@@ -46,17 +46,27 @@ def p_value(first: float, first_bounds: Bounds, second: float, second_bounds: Bo
     8e-06
     """
 
-    def holds_zero(p: float) -> bool:
-        low, high = difference_interval(first, first_bounds(1.0 - p), second, second_bounds(1.0 - p))
-        return low <= 0.0 <= high
+    def beyond(z: float) -> float:
+        """How far the interval reaches beyond 0, at the level at which a normal variable is within z."""
+        level = math.erf(z / math.sqrt(2))
+        low, high = difference_interval(first, first_bounds(level), second, second_bounds(level))
+        return high if first < second else -low
 
-    if first == second or holds_zero(1.0 - 1e-9):
+    low, high = 1e-9, normal_quantile(1.0 - SMALLEST_P)
+    at_low, at_high = beyond(low), beyond(high)
+    if at_low >= 0.0:
         return 1.0
-    low, high = math.log(SMALLEST_P), 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds_zero(math.exp(middle)) else (low, middle)
-    return math.exp(low)
+    moved = ""
+    for _ in range(STEPS):  # the Illinois method: secants, since the reach of an interval is about linear in z
+        if high - low < NEAR or at_high < 0.0:
+            break
+        z = min(max(high - at_high * (high - low) / (at_high - at_low), low + NEAR / 4), high - NEAR / 4)
+        there = beyond(z)
+        if there < 0.0:
+            low, at_low, at_high, moved = z, there, at_high / (2 if moved == "low" else 1), "low"
+        else:
+            high, at_high, at_low, moved = z, there, at_low / (2 if moved == "high" else 1), "high"
+    return max(math.erfc(high / math.sqrt(2)), SMALLEST_P)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -122,7 +132,7 @@ def range_level(k: int, level: float) -> float:
         return float((k * density * between ** (k - 1)).sum() * (x[1] - x[0]))
 
     low, high = normal_quantile(level), 40.0
-    if within(low) >= level:  # two means
+    if k < 2 or within(low) >= level:  # with two means it is the level itself
         return level
     for _ in range(60):
         middle = (low + high) / 2

@@ -300,16 +300,17 @@ def _undefined_aucs(areas: SubgroupAUC | None) -> dict[str, str]:
 
 def _by_key(everyone: Mapping[str, str], groups: Mapping[Name, Mapping[str, str]]) -> dict[str, str]:
     """For a warning: key -> why it is undefined, and where."""
-    places: dict[str, dict[str, list[str]]] = {key: {why: ["all rows"]} for key, why in everyone.items()}
+    places: dict[str, dict[str, list[str]]] = {}
     for name, undefined in groups.items():
-        for key, why in undefined.items():
-            places.setdefault(key, {}).setdefault(why, []).append(shown(name))
-    return {
-        key: "; ".join(f"{why}, in {_listed(where)}" for why, where in by_reason.items())
+        for key in undefined.keys() - everyone.keys():
+            places.setdefault(key, {}).setdefault(undefined[key], []).append(shown(name))
+    return {key: f"{why}, in all rows" for key, why in everyone.items()} | {
+        key: "; ".join(f"{why}, in {_listed(names)}" for why, names in by_reason.items())
         for key, by_reason in places.items()
     }
 
 
 def _listed(names: list[str]) -> str:
     more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more groups" if more > 0 else "")
+    several = "group" if len(names) == 1 else "groups"
+    return f"{several} {', '.join(names[:NAMED])}" + (f" and {more} more" if more > 0 else "")

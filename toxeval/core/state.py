@@ -123,6 +123,8 @@ def _distinct_by_class(rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] 
     if len(rows) != 2 or set(kinds) != {np.dtype(np.float64), np.dtype(np.int8)}:
         return None
     floats, ids = sorted(rows, key=lambda key: rows[key].dtype.kind)
+    if not len(rows[ids]):
+        return None
     parts: list[tuple[np.ndarray, ...]] = []
     for i in np.unique(rows[ids]):
         values = np.sort(rows[floats][rows[ids] == i])
