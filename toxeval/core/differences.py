@@ -102,7 +102,7 @@ def gap_interval(values: np.ndarray, each: ArrayBounds, joint: ArrayBounds) -> t
     Args:
         values: the scores of k independent sets of rows, shape (k,), k at least 2.
         each: (lows, highs) of each at the level wanted.
-        joint: the same at `range_level` of k and that level, with a continuity correction.
+        joint: the same at `range_level` of k and that level, exact, since Wilson's is too short at such levels.
 
     Returns:
         (low, high); low is 0 where the scores may all be the same.

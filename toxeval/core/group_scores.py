@@ -245,7 +245,7 @@ def _compare(
         results[name] = group.result()
         if name not in values:
             continue
-        bounds.append(group.intervals.bounds(key, level) + group.intervals.bounds(key, joint, corrected=True))
+        bounds.append(group.intervals.bounds(key, level) + group.intervals.bounds(key, joint, exact=True))
         rest = subtract(whole, group.state)
         if rest.n_rows >= min_rows:
             difference = _difference(group, Scored(scorer, rest), key, level)
@@ -260,7 +260,7 @@ def _difference(group: Scored, rest: Scored, key: str, level: float) -> Differen
     first, second = (float(each.scores.values[key]) for each in (group, rest))
     if key in rest.scores.undefined or math.isnan(second):
         return None
-    bounds = [partial(each.intervals.bounds, key, corrected=True) for each in (group, rest)]
+    bounds = [partial(each.intervals.bounds, key, exact=True) for each in (group, rest)]
     low, high = difference_interval(first, bounds[0](level), second, bounds[1](level))
     p = p_value(first, bounds[0], second, bounds[1])
     return Difference(second, first - second, low, high, p, p)

@@ -62,17 +62,21 @@ def wilson(successes: Any, trials: Any, level: float) -> Interval:
     return low, high
 
 
-def corrected_wilson(successes: Any, trials: Any, level: float) -> Interval:
-    """Wilson's interval with a continuity correction of half a success either way (Newcombe 1998, method 4): for many
-    comparisons at once, at levels so high that the one without is too short for a handful of trials.
+def clopper_pearson(successes: Any, trials: Any, level: float) -> Interval:
+    """The exact interval of a proportion (Clopper and Pearson 1934), which is longer than Wilson's: for comparisons of
+    many groups, at levels so high that Wilson's is too short for a handful of trials. Arguments as in `wilson`.
 
-    >>> [round(float(bound), 4) for bound in corrected_wilson(3, 10, 0.95)]
-    [0.0809, 0.6463]
+    >>> [round(float(bound), 4) for bound in clopper_pearson(3, 10, 0.95)]
+    [0.0667, 0.6525]
     """
-    half = 0.5
-    low, _ = wilson(np.maximum(np.asarray(successes) - half, 0.0), trials, level)
-    _, high = wilson(np.minimum(np.asarray(successes) + half, trials), trials, level)
-    return low, high
+    from scipy.special import betaincinv  # comes with scikit-learn; slow to import
+
+    successes, trials = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    failures, tail = trials - successes, (1.0 - level) / 2
+    some, all_but_some = successes > 0, failures > 0
+    low = betaincinv(np.where(some, successes, 1.0), failures + 1, tail)
+    high = betaincinv(successes + 1, np.where(all_but_some, failures, 1.0), 1.0 - tail)
+    return np.where(some, low, 0.0), np.where(all_but_some, high, 1.0)
 
 
 def f1_interval(tp: Any, errors: Any, level: float, crossed: Any = 0, proportion: Proportion = wilson) -> Interval:
@@ -207,24 +211,24 @@ class Intervals:
         grouped, values = scores_of(Draws(np.random.default_rng(0), 0)), self._scores.values
         return {key: drawn[key] + (values[key] - grouped[key][0]) for key in drawn if key in values}
 
-    def bounds(self, key: str, level: float, *, corrected: bool = False) -> Interval:
+    def bounds(self, key: str, level: float, *, exact: bool = False) -> Interval:
         """The interval of a score: (low, high) in [0, 1] around it; nan, nan if it is nan.
 
         Args:
             key: of a score, and not of a note.
             level: confidence level in (0, 1).
-            corrected: with a continuity correction of what is counted, for comparisons; see `corrected_wilson`.
+            exact: with `clopper_pearson` of what is counted, for comparisons.
         """
-        if (key, level, corrected) not in self._known:
+        if (key, level, exact) not in self._known:
             value = float(self._scores.values[key])
-            low, high = (math.nan, math.nan) if math.isnan(value) else self._bounds(key, level, corrected)
-            self._known[key, level, corrected] = min(max(low, 0.0), value), max(min(high, 1.0), value)
-        return self._known[key, level, corrected]
+            low, high = (math.nan, math.nan) if math.isnan(value) else self._bounds(key, level, exact)
+            self._known[key, level, exact] = min(max(low, 0.0), value), max(min(high, 1.0), value)
+        return self._known[key, level, exact]
 
-    def _bounds(self, key: str, level: float, corrected: bool) -> Interval:
+    def _bounds(self, key: str, level: float, exact: bool) -> Interval:
         if self._is_counted(key):
-            return self._counted(key, level, corrected_wilson if corrected else wilson)
-        return self._averaged(key, level, corrected) if key in self._scores.averages else self._resampled(key, level)
+            return self._counted(key, level, clopper_pearson if exact else wilson)
+        return self._averaged(key, level, exact) if key in self._scores.averages else self._resampled(key, level)
 
     def undefined_resamples(self, key: str) -> np.ndarray:
         """Which resamples were left out of a score's interval since it is undefined there, though not in the data;
@@ -273,11 +277,11 @@ class Intervals:
         low, high = _floats(interval(share * worth, worth, level))
         return (low, high) if proportion else (_f1(low), _f1(high))
 
-    def _averaged(self, key: str, level: float, corrected: bool) -> Interval:
+    def _averaged(self, key: str, level: float, exact: bool) -> Interval:
         """An average: percentiles of its resamples, and its parts' intervals combined."""
         keys, weights = self._parts(key)
         values = np.array([float(self._scores.values[k]) for k in keys])
-        lows, highs = np.array([self.bounds(k, level, corrected=corrected) for k in keys]).T
+        lows, highs = np.array([self.bounds(k, level, exact=exact) for k in keys]).T
         if self._is_conventional(key):
             return average_interval(values, lows, highs, weights, np.eye(len(keys)))
         missing = self.undefined_resamples(key)
