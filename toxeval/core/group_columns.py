@@ -2,7 +2,9 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -121,7 +123,7 @@ def _check_length(found: int, n_rows: int, beside: str, field: str = "") -> None
 def _rows_of_names(values: Any, n_rows: int, beside: str) -> Iterator[tuple[Name, np.ndarray]]:
     found, codes = _codes(values)
     _check_length(len(codes), n_rows, beside)
-    named = [_name(given, int(np.argmax(codes == i))) for i, given in enumerate(found)]
+    named = _names(found, codes)
     names = in_order(named)
     if len(names) != len(named) or any(a is not b for a, b in zip(names, named)):
         position = {name: i for i, name in enumerate(names)}
@@ -131,6 +133,14 @@ def _rows_of_names(values: Any, n_rows: int, beside: str) -> Iterator[tuple[Name
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))
     for name, start, end in zip(names, [0, *ends], ends):
         yield name, order[start:end]
+
+
+def _names(found: list[Any], codes: np.ndarray) -> list[Name]:
+    """The values as names; what is none is refused with its row."""
+    try:
+        return list(map(as_name, found))
+    except TypeError:
+        return [_name(value, int(np.argmax(codes == i))) for i, value in enumerate(found)]
 
 
 # --- codes --------------------------------------------------------------------------------------------------------
@@ -180,18 +190,19 @@ def _codes_from_numbers(rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
 
 
 def _codes_from_list(rows: list[Any]) -> tuple[list[Any], np.ndarray]:
+    table: dict[Any, int] = defaultdict(count().__next__)  # a value that is new gets the next number
     try:
-        distinct = set(rows)
+        codes = np.fromiter(map(table.__getitem__, rows), dtype=np.int64, count=len(rows))
+        simple = all(isinstance(value, SIMPLE) or is_missing(value) for value in table)
     except TypeError:  # something unhashable, which is no name
-        distinct = set()
-    if rows and (not distinct or any(not isinstance(value, SIMPLE) and not is_missing(value) for value in distinct)):
+        simple = False
+    if not simple:
         rows = plain_values(rows)
         for row, value in enumerate(rows):
             _name(value, row)
-        distinct = set(rows)
-    if not distinct.isdisjoint((0, 1)):  # True equals 1 in a dictionary
+        return _codes_from_list(rows)
+    if not table.keys().isdisjoint((0, 1)):  # True equals 1 in a dictionary
         kinds = set(map(type, rows))
         if kinds & set(BOOLS) and any(issubclass(kind, (int, np.integer)) for kind in kinds - set(BOOLS)):
             refuse("bools and numbers", NAMES, inputs=("groups",))
-    table = dict(zip(distinct, range(len(distinct))))
-    return list(distinct), np.fromiter(map(table.__getitem__, rows), dtype=np.int64, count=len(rows))
+    return list(table), codes

@@ -84,10 +84,11 @@ def inversions(negatives: Sorted, positives: Sorted) -> int:
     """Twice the number of (negative, positive) pairs in the wrong order, tied pairs counting once: by looking up the
     smaller class in the larger one."""
     if len(negatives.values) < len(positives.values):
-        few, wrong = negatives, positives.below(negatives.values) + positives.upto(negatives.values)
+        few, (below, upto) = negatives, positives.around(negatives.values)
+        wrong = below + upto
     else:
-        n = 2 * negatives.n_rows
-        few, wrong = positives, n - negatives.below(positives.values) - negatives.upto(positives.values)
+        few, (below, upto) = positives, negatives.around(positives.values)
+        wrong = 2 * negatives.n_rows - below - upto
     if negatives.n_rows * positives.n_rows >= 1 << 60:
         wrong = wrong.astype(object)  # Python's integers, for billions of rows
     return int(wrong.sum() if few.multiplicity is None else (wrong * few.multiplicity).sum())
