@@ -372,7 +372,6 @@ INTENT = replace(
     score=score_intents,
     from_trainer=intents_from_trainer,
     example={"predictions": [0], "references": [0]},
-    per_token=(),
 )
 #: The metric, by configuration.
 DEFINITIONS = {each.config: each for each in (JOINT, INTENT)}

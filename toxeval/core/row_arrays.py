@@ -1,6 +1,6 @@
 """Encoded arrays taken apart by rows: some have an entry a row, some an entry a token, some are scalars."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ class RowArrays:
     Args:
         arrays: of shape (n, ...), an entry a row; of shape (t,), an entry a token, row after row; or of no dimension,
             which belong to all rows.
-        per_token: the names of those with an entry a token; ``arrays["lengths"]`` are then the rows' lengths.
+        per_token: the names of those with an entry a token; ``arrays["lengths"]`` has the rows' lengths, and where it
+            is missing every entry is a row.
 
     >>> arrays = {"slots": np.array([7, 8, 9]), "lengths": np.array([2, 0, 1]), "width": np.array(0.5)}
     >>> taken = RowArrays(arrays, ["slots"]).take([2, 0])
@@ -23,9 +24,9 @@ class RowArrays:
     (array([9, 7, 8]), array([1, 2]), array(0.5))
     """
 
-    def __init__(self, arrays: dict[str, np.ndarray], per_token: Sequence[str] = ()) -> None:
-        self._arrays, self._per_token = arrays, per_token
-        self._ends = np.cumsum(arrays[LENGTHS]) if per_token else np.zeros(0, dtype=np.int64)
+    def __init__(self, arrays: Mapping[str, np.ndarray], per_token: Sequence[str] = ()) -> None:
+        self._arrays, self._per_token = arrays, per_token if LENGTHS in arrays else ()
+        self._ends = np.cumsum(arrays[LENGTHS]) if self._per_token else np.zeros(0, dtype=np.int64)
 
     def take(self, rows: Any) -> dict[str, np.ndarray]:
         """The arrays of some rows, in the order of their numbers; a row may be taken several times.
