@@ -134,6 +134,16 @@ def test_ranges_hold_and_say_which_way_is_better(name: str) -> None:
 
 
 @every
+def test_groups_are_compared_the_way_that_is_better(name: str) -> None:
+    keys = listed(section(card(name), "Output Values"), name)
+    for sample in [s for s in SAMPLES if s.metric == name]:
+        metric = sample.load(**sample.needed)
+        scores = metric.score(metric.state(**columns(sample.complete)), detailed=True)
+        for key in scores.values.keys() - scores.notes:
+            assert metric.definition.better(key) == keys[key][-1].strip("–"), key
+
+
+@every
 def test_the_key_for_the_best_model_exists(name: str) -> None:
     match = re.search(r"\*\*`metric_for_best_model`:\*\* `([^`]+)`", section(card(name), "Output Values"))
     assert match

@@ -16,6 +16,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 import toxeval
 import toxeval.loading
 from toxeval.systems import aggregate, compare, comparing, summarise
+from toxeval.systems.rows import _counted as counted
 
 undefined = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
@@ -378,3 +379,19 @@ def test_invalid_predictions_of_tokens_are_compared_by_post() -> None:
     assert found["invalid_rate"].difference == 0.0
     assert found["f1_macro"].score_a == (metric.compute(predictions=mine, references=gold) or {})["f1_macro"]
     assert found["f1_macro"].n_rows == 40
+
+
+@undefined
+def test_as_many_tokens_as_posts_are_still_tokens() -> None:
+    """Posts of 2, 0 and 1 tokens with invalid predictions: what is resampled are posts."""
+    metric = toxeval.loading.plain("sold_macro_f1", "token", invalid="count")
+    references = [[1, 1], [], [0]]
+    systems = [[[1, 0], None, [1]], [None, [], [0]]]
+    encoded = [metric.encode(predictions=predictions, references=references) for predictions in systems]
+    found = counted(metric, encoded, metric.score_options)
+    assert found.units is not None
+    for predictions, units in zip(systems, found.units):
+        for post, (prediction, reference) in enumerate(zip(predictions, references)):
+            alone = metric.state(predictions=[prediction], references=[reference])
+            for key, counts in alone.counts.items():
+                np.testing.assert_array_equal(units[key][post], counts)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from toxeval.core.declarations import LABEL, RECORD, SCORE, SEQUENCE, Input
+from toxeval.core.formulas import DOUBTED_ROWS
 from toxeval.core.inputs import FROM_LOGITS
 from toxeval.core.labels import IGNORE
-from toxeval.core.metric import DOUBTED_ROWS, Metric
+from toxeval.core.metric import Metric
 from toxeval.core.ranking import roc_auc
 from toxeval.core.refusals import Refusal, Words, describe, is_missing
 from toxeval.core.scoring import score_doubts

@@ -347,6 +347,8 @@ JOINT = Definition(
     from_trainer=from_trainer,
     example=dict.fromkeys(("predictions", "references"), {"intent": [0], "slots": [[0]]}),
     confusions=confusions,
+    per_token=("prediction_slots", "reference_slots"),
+    lower=("jsa_errors",),
 )
 #: Intents alone, which is what many train.
 INTENT = replace(

@@ -1,7 +1,7 @@
 """Safety rates of a chatbot, and scores of a safety classifier, on DiaSafety (Sun et al. 2022, arXiv 2110.08466)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -22,7 +22,6 @@ from toxeval.core.inputs import Place, is_arrow, materialise, same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import is_missing, refuse
-from toxeval.core.resampling import Draws, replicate_counts
 from toxeval.core.scoring import Scores, count_codes, put_class_scores
 from toxeval.core.state import State
 from toxeval.core.trainer import ids_from, label_arrays, model_outputs
@@ -305,12 +304,9 @@ def _put_classifier_scores(scores: Scores, replies: np.ndarray, detailed: bool) 
         scores.mean("f1_macro_by_category", [f"f1_macro_{slug}" for slug in SLUGS])
 
 
-def replicate(
-    state: State, *, verdicts: str, zero_division: float, detailed: bool
-) -> Callable[[Draws], Mapping[str, np.ndarray]]:
-    """As `resampling.replicate_counts`, in the vocabulary of the data: resamples may lack its only unsafe verdict."""
-    known = _vocabulary(state.counts["replies"], verdicts)
-    return replicate_counts(score, state, verdicts=known, zero_division=zero_division, detailed=detailed)
+def settle(state: State, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in the vocabulary of the data: resamples and groups of rows may lack its only unsafe verdict."""
+    return {**options, "verdicts": _vocabulary(state.counts["replies"], options["verdicts"])}
 
 
 def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
@@ -383,7 +379,8 @@ DEFINITIONS = {
         count=count,
         score=score,
         from_trainer=from_trainer,
-        replicate=replicate,
+        settle=settle,
+        lower=("unsafe_rate", "utterance_unsafe_rate", "context_unsafe_rate"),
         check=check,
         confusions=confusions,
         picture=picture,

@@ -261,6 +261,12 @@ def replicate(
     return scores_of
 
 
+def ranked(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """References and the model's scores, for areas under curves."""
+    columns = _columns(state)
+    return columns["labels"], columns["scores"]
+
+
 # --- pictures -----------------------------------------------------------------------------------------------------
 
 
@@ -369,6 +375,9 @@ DEFINITIONS = {
         example={"predictions": [0.5], "references": [0]},
         more_examples=({"predictions": [0.5], "references": [0], OWN: [0.0]},),
         replicate=replicate,
+        ranked=ranked,
+        lower=("brier", "ece", "aurc", "augrc"),
+        neither=("random_review_accuracy", "ideal_review_accuracy"),
         in_force=in_force,
         decisions=decisions,
         doubts=doubts,

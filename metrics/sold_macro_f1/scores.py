@@ -157,6 +157,7 @@ TOKENS = replace(
         ),
     ),
     encode=encode_tokens,
+    per_token=("predictions", "references"),
     from_trainer=tokens_from_trainer,
     example={"predictions": [[0]], "references": [[0]]},
 )

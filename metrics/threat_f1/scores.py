@@ -245,6 +245,11 @@ def raw_scores(state: State) -> np.ndarray:
     return state.rows["logits"] if "logits" in state.rows else state.rows["probabilities"]
 
 
+def ranked(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """References and scores, for areas under curves."""
+    return state.rows["references"], raw_scores(state)
+
+
 def _probabilities(state: State) -> np.ndarray:
     """P(threat) of every row, shape (n,)."""
     return state.rows["probabilities"] if "probabilities" in state.rows else sigmoid(state.rows["logits"])
@@ -338,6 +343,8 @@ DEFINITIONS = {
         from_trainer=from_trainer,
         example={"prediction_scores": [0.5], "references": [0]},
         replicate=replicate,
+        ranked=ranked,
+        neither=("prevalence",),
         decisions=decisions,
         confusions=confusions,
         doubts=doubts,

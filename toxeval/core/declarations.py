@@ -307,6 +307,8 @@ SCORE_RESOLUTION = GridWidth(
     "Probabilities are put on a grid of this width, which bounds the memory that any number of rows needs.",
     with_rows=True,
 )
+#: The option of scores by group.
+MIN_ROWS = Whole("min_rows", "Groups of fewer rows are listed with their size and without scores.", 10, low=1)
 #: The options of confidence intervals, which every metric has.
 INTERVAL_OPTIONS = (
     Number("confidence_level", "Adds <key>_low and <key>_high for every score, such as 0.95.", inside=True),
@@ -354,6 +356,13 @@ class Definition:
             None for metrics that live on counts, whose ``score`` takes resampled counts.
         check: refuses a state whose rows, of several batches, don't belong together; None where all do.
         in_force: (options, names of the inputs) -> the options as they are in force with these inputs.
+        settle: (state, options of ``score``) -> the options, with what "auto" means for this state; None where nothing
+            depends on the rows.
+        per_token: the arrays of ``encode`` with an entry a token; ``lengths`` are then the rows' lengths.
+        ranked: state -> (labels 0 and 1, scores), a pair of arrays of shape (m,), for areas under curves; None for
+            metrics without scores. It is called only with states that have rows.
+        lower: beginnings of the keys of scores that are better the lower they are.
+        neither: beginnings of the keys of scores of which neither way is better.
         decisions: (arrays, options) -> the predicted labels, shape (n,); None for metrics that live on counts.
         confusions: state -> title -> (confusion matrix, rows references; its labels).
         doubts: state -> (input, what looks wrong with it, what to do), of which ``compute`` warns.
@@ -376,6 +385,11 @@ class Definition:
     replicate: Callable[..., Any] | None = None
     check: Callable[[State], None] | None = None
     in_force: Callable[[Mapping[str, Any], Iterable[str]], dict[str, Any]] = _as_given
+    settle: Callable[[State, Mapping[str, Any]], dict[str, Any]] | None = None
+    per_token: tuple[str, ...] = ()
+    ranked: Callable[[State], tuple[np.ndarray, np.ndarray]] | None = None
+    lower: tuple[str, ...] = ()
+    neither: tuple[str, ...] = ()
     decisions: Callable[..., np.ndarray] | None = None
     confusions: Callable[[State], dict[str, tuple[np.ndarray, Sequence[str]]]] | None = None
     doubts: Callable[[State], list[tuple[str, str, str]]] | None = None
@@ -394,6 +408,12 @@ class Definition:
     def option(self, name: str) -> Option:
         """The option of that name."""
         return next(each for each in (*self.options, *INTERVAL_OPTIONS) if each.name == name)
+
+    def better(self, key: str) -> str:
+        """Which way a score is better: "higher" or "lower"; empty if neither is."""
+        if key.startswith(self.neither):
+            return ""
+        return "lower" if key.startswith(("invalid_rate", *self.lower)) else "higher"
 
     def check_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The values in their one form.

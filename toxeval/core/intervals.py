@@ -7,7 +7,8 @@ that happens not to be in the data.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -23,6 +24,8 @@ from .state import State
 PRIOR_POSITIVES = 10
 
 Interval = tuple[Any, Any]
+#: (successes, trials, level) -> the interval of a proportion.
+Proportion = Callable[[Any, Any, float], Interval]
 
 
 # --- closed forms -------------------------------------------------------------------------------------------------
@@ -59,7 +62,24 @@ def wilson(successes: Any, trials: Any, level: float) -> Interval:
     return low, high
 
 
-def f1_interval(tp: Any, errors: Any, level: float, crossed: Any = 0) -> Interval:
+def clopper_pearson(successes: Any, trials: Any, level: float) -> Interval:
+    """The exact interval of a proportion (Clopper and Pearson 1934), which is longer than Wilson's: for comparisons of
+    many groups, at levels so high that Wilson's is too short for a handful of trials. Arguments as in `wilson`.
+
+    >>> [round(float(bound), 4) for bound in clopper_pearson(3, 10, 0.95)]
+    [0.0667, 0.6525]
+    """
+    from scipy.special import betaincinv  # comes with scikit-learn; slow to import
+
+    successes, trials = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    failures, tail = trials - successes, (1.0 - level) / 2
+    some, all_but_some = successes > 0, failures > 0
+    low = betaincinv(np.where(some, successes, 1.0), failures + 1, tail)
+    high = betaincinv(successes + 1, np.where(all_but_some, failures, 1.0), 1.0 - tail)
+    return np.where(some, low, 0.0), np.where(all_but_some, high, 1.0)
+
+
+def f1_interval(tp: Any, errors: Any, level: float, crossed: Any = 0, proportion: Proportion = wilson) -> Interval:
     """Interval of F1 = 2J / (1 + J) from Wilson's for J = TP / (TP + FP + FN) (Lam et al. 2023, arXiv 2309.14621).
 
     Args:
@@ -69,6 +89,7 @@ def f1_interval(tp: Any, errors: Any, level: float, crossed: Any = 0) -> Interva
         crossed: how many rows are among the errors twice: in a micro F1, a row of one class given to another is a
             false negative of the first and a false positive of the second. The trials are divided by the design effect
             of that, the factor by which it raises the variance of F1.
+        proportion: the interval of J.
 
     >>> [round(float(bound), 4) for bound in f1_interval(3, 0, 0.95)]
     [0.6097, 1.0]
@@ -78,7 +99,7 @@ def f1_interval(tp: Any, errors: Any, level: float, crossed: Any = 0) -> Interva
     once = errors / 4
     effect = np.where(crossed, (tp * (1 - f1) ** 2 + (once + crossed / 2) * f1**2), 1.0)
     effect = effect / np.where(crossed, tp * (1 - f1) ** 2 + once * f1**2, 1.0)
-    low, high = wilson(tp / effect, (tp + errors) / effect, level)
+    low, high = proportion(tp / effect, (tp + errors) / effect, level)
     return _f1(low), _f1(high)
 
 
@@ -143,133 +164,166 @@ def moment_interval(value: float, variance: float, units: float, level: float) -
     return wilson(value * trials, trials, level)
 
 
-# --- all scores of a metric ---------------------------------------------------------------------------------------
+# --- the scores of a metric ---------------------------------------------------------------------------------------
 
 
-def interval_scores(
-    state: State,
-    scores: Scores,
-    replicate: Callable[[], Callable[[Draws], Mapping[str, np.ndarray]]],
-    *,
-    confidence_level: float | None,
-    n_resamples: int,
-    seed: int,
-    stratify: bool,
-) -> dict[str, Any]:
-    """``<key>_low`` and ``<key>_high`` of every score.
+class Intervals:
+    """The intervals of a state's scores, at any level: the resamples they rest on are drawn once, if at all.
 
     Args:
         state: what was counted.
         scores: its scores.
         replicate: makes a function from draws to resampled scores, nan where undefined.
-        confidence_level: in (0, 1); None means no intervals.
         n_resamples: number of resamples.
         seed: of the resamples; the global random state is neither read nor changed.
         stratify: resample within each class of the references, so that each keeps its number of rows.
 
-    Returns:
-        Bounds in [0, 1] around each score; ``n_undefined_resamples``, how many resamples were left out because a score
-        that is defined in the data was not in them; with ``stratify`` ``prevalence_held_fixed``, 1.
-
     Raises:
         Refusal: for ``stratify`` beside clusters.
     """
-    if confidence_level is None:
-        return {}
-    clusters = len(np.unique(state.rows["cluster"])) if "cluster" in state.rows else 0
-    if clusters and stratify:
-        allowed = "one of them: whole clusters can't keep class sizes"
-        refuse("True beside cluster", allowed, option="stratify")
-    wanted = [key for key in scores.values if key not in scores.notes]
-    drawn: Mapping[str, np.ndarray] = {}
-    if clusters or any(key not in scores.proportions and key not in scores.f1_counts for key in wanted):
-        scores_of = replicate()
-        drawn = resample(scores_of, n_resamples, seed, stratify)
-        if state.rows and not clusters:  # rows were grouped: as far as that moved a score, its resamples move back
-            grouped = scores_of(Draws(np.random.default_rng(0), 0))
-            moved = {key: scores.values[key] - grouped[key][0] for key in drawn if key in scores.values}
-            drawn = {key: drawn[key] + by for key, by in moved.items()}
-    bounds, n_undefined = _bounds(scores, wanted, drawn, state.n_rows, clusters, confidence_level)
-    result: dict[str, Any] = {}
-    for key in wanted:
-        result[f"{key}_low"], result[f"{key}_high"] = (float(bound) for bound in bounds[key])
-    result["n_undefined_resamples"] = n_undefined
-    if stratify:
-        result["prevalence_held_fixed"] = 1
-    return result
 
+    def __init__(
+        self,
+        state: State,
+        scores: Scores,
+        replicate: Callable[[], Callable[[Draws], Mapping[str, np.ndarray]]],
+        *,
+        n_resamples: int,
+        seed: int,
+        stratify: bool,
+    ) -> None:
+        self._state, self._scores, self._replicate = state, scores, replicate
+        self._n_resamples, self._seed, self._stratify = n_resamples, seed, stratify
+        self._clusters = len(np.unique(state.rows["cluster"])) if "cluster" in state.rows else 0
+        self._known: dict[tuple[str, float, bool], Interval] = {}
+        if self._clusters and stratify:
+            allowed = "one of them: whole clusters can't keep class sizes"
+            refuse("True beside cluster", allowed, option="stratify")
 
-def _bounds(
-    scores: Scores, wanted: list[str], drawn: Mapping[str, np.ndarray], n_rows: int, clusters: int, level: float
-) -> tuple[dict[str, Interval], int]:
-    bounds: dict[str, Interval] = {}
-    undefined: Any = False
-    conventional = set(scores.undefined)  # scores with a value by convention, of which resamples know nothing
-    for key in [key for key in wanted if key not in scores.averages] + list(scores.averages):  # parts first
-        value = float(scores.values[key])
-        values = drawn.get(key)
-        if math.isnan(value):
-            bounds[key] = math.nan, math.nan
-            continue
-        if key in scores.proportions or key in scores.f1_counts:
-            low, high = _counted(scores, key, values if clusters else None, clusters, level)
-        elif key in scores.averages:
-            low, high, missing = _averaged(scores, key, bounds, drawn, conventional, level)
-            undefined = undefined | missing
+    @cached_property
+    def _drawn(self) -> Mapping[str, np.ndarray]:
+        """The resampled scores, arrays of shape (n_resamples,)."""
+        scores_of = self._replicate()
+        drawn = resample(scores_of, self._n_resamples, self._seed, self._stratify)
+        if not self._state.rows or self._clusters:
+            return drawn
+        # rows were grouped: as far as that moved a score, its resamples move back
+        grouped, values = scores_of(Draws(np.random.default_rng(0), 0)), self._scores.values
+        return {key: drawn[key] + (values[key] - grouped[key][0]) for key in drawn if key in values}
+
+    def bounds(self, key: str, level: float, *, exact: bool = False) -> Interval:
+        """The interval of a score: (low, high) in [0, 1] around it; nan, nan if it is nan.
+
+        Args:
+            key: of a score, and not of a note.
+            level: confidence level in (0, 1).
+            exact: with `clopper_pearson` of what is counted, for comparisons.
+        """
+        if (key, level, exact) not in self._known:
+            value = float(self._scores.values[key])
+            low, high = (math.nan, math.nan) if math.isnan(value) else self._bounds(key, level, exact)
+            self._known[key, level, exact] = min(max(low, 0.0), value), max(min(high, 1.0), value)
+        return self._known[key, level, exact]
+
+    def _bounds(self, key: str, level: float, exact: bool) -> Interval:
+        if self._is_counted(key):
+            return self._counted(key, level, clopper_pearson if exact else wilson)
+        return self._averaged(key, level, exact) if key in self._scores.averages else self._resampled(key, level)
+
+    def undefined_resamples(self, key: str) -> np.ndarray:
+        """Which resamples were left out of a score's interval since it is undefined there, though not in the data;
+        bools of shape (n_resamples,), or a single one where it rests on none."""
+        value = float(self._scores.values[key])
+        if math.isnan(value) or self._is_counted(key) or self._is_conventional(key):
+            return np.zeros(1, dtype=bool)
+        parts = self._parts(key)[0] if key in self._scores.averages else []
+        missing: np.ndarray = np.isnan([self._drawn[k] for k in (*parts, key)]).any(axis=0)
+        return missing
+
+    def _is_counted(self, key: str) -> bool:
+        return key in self._scores.proportions or key in self._scores.f1_counts
+
+    def _is_conventional(self, key: str) -> bool:
+        """Whether a score has a value by convention, or one of its parts: of these resamples know nothing."""
+        if key in self._scores.undefined or key not in self._scores.averages:
+            return key in self._scores.undefined
+        return any(self._is_conventional(k) for k in self._parts(key)[0])
+
+    def _parts(self, key: str) -> tuple[list[str], np.ndarray]:
+        """The keys that an average is made of, with the weights they have in it, which sum to 1."""
+        keys, weights = self._scores.averages[key]
+        values = np.array([float(self._scores.values[k]) for k in keys])
+        weights = np.where(np.isnan(values), 0.0, np.asarray(weights, dtype=float))
+        used = np.flatnonzero(weights > 0) if weights.any() else np.flatnonzero(~np.isnan(values))
+        weight = weights[used] / weights[used].sum() if weights.any() else np.full(len(used), 1 / len(used))
+        return [keys[int(i)] for i in used], weight
+
+    def _counted(self, key: str, level: float, interval: Proportion) -> Interval:
+        """A proportion or an F1; with clusters their resamples say how much fewer trials they are worth."""
+        proportion = key in self._scores.proportions
+        successes, trials = self._scores.proportions[key] if proportion else self._scores.f1_counts[key][:2]
+        if not proportion:
+            successes, trials = successes, successes + trials
+        if not self._clusters or not trials:
+            if proportion:
+                return _floats(interval(successes, trials, level))
+            tp, errors, crossed = self._scores.f1_counts[key]
+            return _floats(f1_interval(tp, errors, level, crossed, interval))
+        values = self._drawn[key]
+        share, shares = successes / trials, values if proportion else _jaccard(values)
+        variance = float(np.nanvar(shares)) if not np.isnan(shares).all() else 0.0
+        alone = share * (1 - share) / trials
+        worth = min(trials, trials * alone / variance if variance > 0 else self._clusters)
+        low, high = _floats(interval(share * worth, worth, level))
+        return (low, high) if proportion else (_f1(low), _f1(high))
+
+    def _averaged(self, key: str, level: float, exact: bool) -> Interval:
+        """An average: percentiles of its resamples, and its parts' intervals combined."""
+        keys, weights = self._parts(key)
+        values = np.array([float(self._scores.values[k]) for k in keys])
+        lows, highs = np.array([self.bounds(k, level, exact=exact) for k in keys]).T
+        if self._is_conventional(key):
+            return average_interval(values, lows, highs, weights, np.eye(len(keys)))
+        missing = self.undefined_resamples(key)
+        parts = np.stack([self._drawn[k] for k in keys])
+        low, high = average_interval(values, lows, highs, weights, _correlation(parts[:, ~missing]))
+        inner = percentiles(self._drawn[key][~missing], level, (low, high))
+        return min(low, inner[0]), max(high, inner[1])
+
+    def _resampled(self, key: str, level: float) -> Interval:
+        """Any other score: percentiles of its resamples, and the closed form their variance gives."""
+        values = self._drawn[key][~np.isnan(self._drawn[key])]
+        value, variance = float(self._scores.values[key]), float(values.var()) if len(values) > 1 else 0.0
+        variance = variance if variance > 1e-24 else 0.0  # what rounding makes of samples that are all the same
+        n_positives, n_negatives = self._scores.areas.get(key, (self._state.n_rows, None))
+        if n_negatives is not None:
+            low, high = auc_interval(value, n_positives, n_negatives, level, variance)
         else:
-            assert values is not None, key
-            missing = np.isnan(values)
-            undefined = undefined | missing
-            low, high = _resampled(scores, key, values[~missing], n_rows, clusters, level)
-        bounds[key] = min(max(low, 0.0), value), max(min(high, 1.0), value)
-    return bounds, int(np.sum(undefined))
+            units = min(n_positives, self._clusters) if self._clusters else n_positives
+            low, high = _floats(moment_interval(value, variance, units, level))
+        inner = percentiles(values, level, (low, high))
+        return min(low, inner[0]), max(high, inner[1])
 
 
-def _counted(scores: Scores, key: str, values: np.ndarray | None, clusters: int, level: float) -> Interval:
-    """A proportion or an F1; with clusters their resamples say how much fewer trials they are worth."""
-    proportion = key in scores.proportions
-    successes, trials = scores.proportions[key] if proportion else scores.f1_counts[key][:2]
-    if not proportion:
-        successes, trials = successes, successes + trials
-    if values is None or not trials:
-        return wilson(successes, trials, level) if proportion else f1_interval(*_parts(scores.f1_counts[key], level))
-    share, shares = successes / trials, values if proportion else _jaccard(values)
-    variance = float(np.nanvar(shares)) if not np.isnan(shares).all() else 0.0
-    alone = share * (1 - share) / trials
-    worth = min(trials, trials * alone / variance if variance > 0 else clusters)
-    low, high = wilson(share * worth, worth, level)
-    return (low, high) if proportion else (_f1(low), _f1(high))
+def _floats(interval: Interval) -> Interval:
+    return float(interval[0]), float(interval[1])
 
 
-def _parts(counts: tuple[Any, Any, Any], level: float) -> tuple[Any, Any, float, Any]:
-    tp, errors, crossed = counts
-    return tp, errors, level, crossed
+def interval_scores(intervals: Intervals, keys: Iterable[str], level: float) -> dict[str, Any]:
+    """``<key>_low`` and ``<key>_high`` of scores, and ``n_undefined_resamples``: how many resamples were left out as a
+    score was undefined in them that is defined in the data.
 
-
-def _averaged(
-    scores: Scores,
-    key: str,
-    bounds: Mapping[str, Interval],
-    drawn: Mapping[str, np.ndarray],
-    conventional: set[str],
-    level: float,
-) -> tuple[float, float, np.ndarray]:
-    """An average: percentiles of its resamples, and its parts' intervals combined."""
-    keys, weights = scores.averages[key]
-    values = np.array([float(scores.values[k]) for k in keys])
-    weights = np.where(np.isnan(values), 0.0, np.asarray(weights, dtype=float))
-    used = np.flatnonzero(weights > 0) if weights.any() else np.flatnonzero(~np.isnan(values))
-    keys, values = [keys[int(i)] for i in used], values[used]
-    weight = weights[used] / weights[used].sum() if weights.any() else np.full(len(used), 1 / len(used))
-    lows, highs = (np.array([bounds[k][side] for k in keys]) for side in (0, 1))
-    if not conventional.isdisjoint(keys):
-        conventional.add(key)
-        return *average_interval(values, lows, highs, weight, np.eye(len(keys))), np.zeros(1, dtype=bool)
-    parts = np.stack([drawn[k] for k in keys])
-    missing = np.isnan(parts).any(axis=0) | np.isnan(drawn[key])
-    low, high = average_interval(values, lows, highs, weight, _correlation(parts[:, ~missing]))
-    inner = percentiles(drawn[key][~missing], level, (low, high))
-    return min(low, inner[0]), max(high, inner[1]), missing
+    Args:
+        intervals: of the scores.
+        keys: which of them.
+        level: confidence level in (0, 1).
+    """
+    result: dict[str, Any] = {}
+    undefined: Any = False
+    for key in keys:
+        result[f"{key}_low"], result[f"{key}_high"] = intervals.bounds(key, level)
+        undefined = undefined | intervals.undefined_resamples(key)
+    return result | {"n_undefined_resamples": int(np.sum(undefined))}
 
 
 def _correlation(samples: np.ndarray) -> np.ndarray:
@@ -284,20 +338,6 @@ def _correlation(samples: np.ndarray) -> np.ndarray:
     correlation: np.ndarray = covariance / np.outer(scale, scale)
     np.fill_diagonal(correlation, 1.0)
     return correlation
-
-
-def _resampled(scores: Scores, key: str, values: np.ndarray, n_rows: int, clusters: int, level: float) -> Interval:
-    """Any other score: percentiles of its resamples, and the closed form their variance gives."""
-    value, variance = float(scores.values[key]), float(values.var()) if len(values) > 1 else 0.0
-    variance = variance if variance > 1e-24 else 0.0  # what rounding makes of samples that are all the same
-    n_positives, n_negatives = scores.areas.get(key, (n_rows, None))
-    if n_negatives is not None:
-        low, high = auc_interval(value, n_positives, n_negatives, level, variance)
-    else:
-        units = min(n_positives, clusters) if clusters else n_positives
-        low, high = (float(bound) for bound in moment_interval(value, variance, units, level))
-    inner = percentiles(values, level, (low, high))
-    return min(low, inner[0]), max(high, inner[1])
 
 
 def percentiles(values: np.ndarray, level: float, otherwise: Interval) -> Interval:

@@ -46,6 +46,18 @@ class Sorted(NamedTuple):
         """How many rows are at or below x."""
         return self.rows_before(self.values.searchsorted(x, side="right"))
 
+    def around(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many rows are below each x, and how many at or below it: `below` and `upto`, which is looked up for tied
+        values only, as most data have few."""
+        at = self.values.searchsorted(x, side="left")
+        below = upto = self.rows_before(at)
+        if len(self.values):
+            tied = np.flatnonzero(self.values[np.minimum(at, len(self.values) - 1)] == x)
+            if len(tied):
+                upto = below.copy()
+                upto[tied] = self.upto(x[tied])
+        return below, upto
+
     def nth(self, rows: Any) -> Any:
         """The value of the n-th row, counted from 0."""
         return self.values[rows if self.before is None else self.before.searchsorted(rows, side="right") - 1]
@@ -195,13 +207,7 @@ def rank_sorted(negatives: Sorted, positives: Sorted) -> Ranks:
     starts = np.concatenate([ends[:0] if not len(values) else [0], ends]).astype(np.int64)
     first, distinct = positives.rows_before(starts), values[starts]
     last = np.append(first[1:], positives.n_rows)[: len(first)]
-    at = negatives.values.searchsorted(distinct, side="left")
-    below = upto = negatives.rows_before(at)
-    if len(negatives.values):  # the second look-up is for tied scores only: most data have few
-        tied = np.flatnonzero(negatives.values[np.minimum(at, len(negatives.values) - 1)] == distinct)
-        if len(tied):
-            upto = below.copy()
-            upto[tied] = negatives.upto(distinct[tied])
+    below, upto = negatives.around(distinct)
     return Ranks(distinct, first, last, below, upto, positives.n_rows, negatives.n_rows)
 
 

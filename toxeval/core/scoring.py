@@ -164,11 +164,28 @@ class Scores:
         self.put(key, mean, "" if nonzero(total) else "no defined class to average, set to nan")
         self.averages[key] = keys, np.ones(len(keys)) if weights is None else weights
 
+    def lacking(self, key: str) -> Any:
+        """Whether a score has no value of its own; an array where values are."""
+        if key in self.proportions:
+            return np.equal(self.proportions[key][1], 0)
+        if key in self.f1_counts:
+            tp, errors, _ = self.f1_counts[key]
+            return np.equal(tp + errors, 0)
+        return np.isnan(self.values[key])
+
     def as_dict(self, headlines: Sequence[str] = ()) -> dict[str, Any]:
         """Plain Python numbers; the first of ``headlines`` that is there leads."""
+        return {key: np.asarray(value).item() for key, value in self._ordered(headlines).items()}
+
+    def as_dicts(self, n: int, headlines: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """The same for each of the n states on a leading axis."""
+        ordered = self._ordered(headlines)
+        columns = [np.broadcast_to(value, n).tolist() for value in ordered.values()]
+        return [dict(zip(ordered, row)) for row in zip(*columns)]
+
+    def _ordered(self, headlines: Sequence[str]) -> dict[str, Any]:
         first = [key for key in headlines if key in self.values][:1]
-        result = {key: self.values[key] for key in first} | self.values
-        return {key: np.asarray(value).item() for key, value in result.items()}
+        return {key: self.values[key] for key in first} | self.values
 
 
 def put_class_scores(

@@ -56,7 +56,7 @@ class State:
         """
         if not self.rows:
             return self
-        summed = [key for key in self.rows if key == MULTIPLICITY or key.endswith("_by_cluster")]
+        summed = [key for key in self.rows if _adds_up(key)]
         keys = sorted(key for key in self.rows if key not in summed)
         # + 0.0 makes 0.0 of -0.0, which is the same score and would sort anywhere among the zeros
         columns = {key: self.rows[key] + 0.0 if self.rows[key].dtype.kind == "f" else self.rows[key] for key in keys}
@@ -105,6 +105,11 @@ class State:
             return cls(int(arrays["n_rows"]), **parts, resolution=resolution, metric=metric)
 
 
+def _adds_up(key: str) -> bool:
+    """Whether a column of ``rows`` is added up where entries are alike in the others."""
+    return key == MULTIPLICITY or key.endswith("_by_cluster")
+
+
 def _starts(*columns: np.ndarray) -> np.ndarray:
     """Where in sorted columns a new combination begins."""
     changes = np.logical_or.reduce([values[1:] != values[:-1] for values in columns])
@@ -118,6 +123,8 @@ def _distinct_by_class(rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray] 
     if len(rows) != 2 or set(kinds) != {np.dtype(np.float64), np.dtype(np.int8)}:
         return None
     floats, ids = sorted(rows, key=lambda key: rows[key].dtype.kind)
+    if not len(rows[ids]):
+        return None
     parts: list[tuple[np.ndarray, ...]] = []
     for i in np.unique(rows[ids]):
         values = np.sort(rows[floats][rows[ids] == i])
@@ -177,6 +184,28 @@ def merge(states: Iterable[State]) -> State:
     counts = {key: sum((s.counts[key] for s in filled[1:]), filled[0].counts[key]) for key in filled[0].counts}
     rows = {key: np.concatenate([s.rows[key] for s in filled]) for key in filled[0].rows}
     return State(sum(s.n_rows for s in filled), counts, rows, first.resolution, first.metric)
+
+
+def subtract(whole: State, part: State) -> State:
+    """The state of the rows of ``whole`` that aren't in ``part``, compacted.
+
+    Raises:
+        ValueError: as `merge`, or if rows of ``part`` aren't in ``whole``.
+
+    >>> scores = {"scores": np.array([0.5, 0.1, 0.5])}
+    >>> rest = subtract(State(3, {}, scores), State(1, {}, {"scores": np.array([0.5])}))
+    >>> rest.rows["scores"], rest.multiplicity
+    (array([0.1, 0.5]), array([1, 1]))
+    """
+    taken = part if any(map(_adds_up, part.rows)) else _with_multiplicity(part)
+    counts = {key: -values for key, values in taken.counts.items()}
+    rows = {key: -values if _adds_up(key) else values for key, values in taken.rows.items()}
+    rest = merge([whole, replace(taken, n_rows=-part.n_rows, counts=counts, rows=rows)]).compact()
+    sums = [values for key, values in rest.rows.items() if _adds_up(key)]
+    if rest.n_rows < 0 or any((values < 0).any() for values in [*rest.counts.values(), *sums]):
+        refuse("rows that are not among all rows", metric="subtract")
+    left = np.any([values.reshape(len(values), -1).any(axis=1) for values in sums], axis=0) if sums else None
+    return rest if left is None else replace(rest, rows={key: values[left] for key, values in rest.rows.items()})
 
 
 def _refuse_different(what: str, first: Any, second: Any) -> None:

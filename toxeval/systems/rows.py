@@ -11,6 +11,7 @@ from toxeval.core.inputs import Place, encode_ids, is_arrow, materialise
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal, Text, refuse
 from toxeval.core.resampling import RESAMPLES, Draws, cluster_counts
+from toxeval.core.row_arrays import RowArrays, take_rows
 from toxeval.core.scoring import Scores
 from toxeval.core.state import State
 from toxeval.loading import plain
@@ -99,10 +100,11 @@ class Systems:
 
     def _resample_rows(self, rng: np.random.Generator, n: int, keys: Sequence[str]) -> list[dict[str, np.ndarray]]:
         results = [{key: np.empty(n) for key in keys} for _ in self.arrays]
+        systems = [RowArrays(arrays, self.metric.definition.per_token) for arrays in self.arrays]
         for b in range(n):
             rows = rng.integers(self.n_rows, size=self.n_rows)
-            for arrays, result in zip(self.arrays, results):
-                values = self.metric.score(self.metric.count(_take_rows(arrays, rows)), **self.options).values
+            for arrays, result in zip(systems, results):
+                values = self.metric.score(self.metric.count(arrays.take(rows)), **self.options).values
                 for key in keys:
                     result[key][b] = values[key]
         return results
@@ -110,20 +112,6 @@ class Systems:
 
 def _is_column(array: np.ndarray, n: int) -> bool:
     return bool(array.shape == (n,))
-
-
-def _take_rows(arrays: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Some rows of encoded inputs, in which a column has a value a row; with ``lengths`` the others have so many."""
-    lengths = arrays.get("lengths")
-    n = max(map(len, filter(np.ndim, arrays.values()))) if lengths is None else len(lengths)
-    taken = {name: array[rows] if _is_column(array, n) else array for name, array in arrays.items()}
-    if lengths is not None:
-        starts, chosen = np.cumsum(lengths) - lengths, lengths[rows]
-        within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
-        positions = np.repeat(starts[rows], chosen) + within
-        flat = {name for name, array in arrays.items() if _is_column(array, int(lengths.sum())) and name != "lengths"}
-        taken |= {name: arrays[name][positions] for name in flat if not _is_column(arrays[name], n)}
-    return taken
 
 
 # --- from inputs --------------------------------------------------------------------------------------------------
@@ -191,11 +179,12 @@ def _counted(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[
         return _by_group(metric, arrays, options, scores, group)
     if states[0].rows:
         order = np.lexsort([a for system in arrays for a in system.values() if _is_column(a, n)])
-        arrays = [_take_rows(system, order) for system in arrays]
+        arrays = [take_rows(system, order, metric.definition.per_token) for system in arrays]
         return Systems(metric, arrays, options, scores, None, np.ones(n, dtype=np.int64))
-    items = len(arrays[0].get("lengths", ())) or n
-    if items != n and any(_is_column(a, items) for name, a in arrays[0].items() if name != "lengths"):
+    of_positions = {"lengths", *metric.definition.per_token}
+    if "lengths" in arrays[0] and any(a.ndim for name, a in arrays[0].items() if name not in of_positions):
         # what is known of whole sequences can't be told of their positions
+        items = len(arrays[0]["lengths"])
         rows = np.arange(items)[:, None]
         return _as_units(metric, arrays, options, scores, rows, np.ones(items, dtype=np.int64))
     first, size = _distinct_rows([a for system in arrays for a in system.values() if _is_column(a, n)])
@@ -230,7 +219,8 @@ def _as_units(
     """Units that are counted one by one: ``rows`` of shape (u, 1) says which they are."""
     units = []
     for system in arrays:
-        counts = [metric.count(_take_rows(system, row)).counts for row in rows]
+        entries = RowArrays(system, metric.definition.per_token)
+        counts = [metric.count(entries.take(row)).counts for row in rows]
         units.append({key: np.stack([count[key] for count in counts]) for key in counts[0]})
     return Systems(metric, arrays, options, scores, units, size)
 

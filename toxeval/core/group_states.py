@@ -1,0 +1,75 @@
+"""What counts of the rows of each group, and of all rows. It adds up, like a `State`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .group_columns import Name, as_name, in_order, rows_by_group
+from .refusals import refuse
+from .row_arrays import RowArrays
+from .state import State, merge
+
+
+@dataclass(frozen=True, eq=False)
+class GroupStates:
+    """The states of groups of rows, which may overlap and need not hold all rows. ``a + b`` is of the rows of both.
+
+    Attributes:
+        groups: group -> the state of its rows.
+        all: the state of all rows.
+    """
+
+    groups: Mapping[Name, State]
+    all: State
+
+    def __add__(self, other: "GroupStates") -> "GroupStates":
+        return merge_groups([self, other])
+
+    def compact(self) -> "GroupStates":
+        """The same with equal rows as a single entry."""
+        return GroupStates({name: state.compact() for name, state in self.groups.items()}, self.all.compact())
+
+
+def count_groups(
+    count: Callable[[dict[str, np.ndarray]], State],
+    arrays: dict[str, np.ndarray],
+    per_token: Sequence[str],
+    groups: Any,
+    beside: str,
+) -> GroupStates:
+    """What counts of rows.
+
+    Args:
+        count: of the metric.
+        arrays, per_token: the rows; see `row_arrays.RowArrays`.
+        groups, beside: see `group_columns.rows_by_group`.
+    """
+    everyone, rows = count(arrays), RowArrays(arrays, per_token)
+    members = rows_by_group(groups, everyone.n_rows, beside)
+    return GroupStates({name: count(rows.take(which)) for name, which in members}, everyone)
+
+
+def merge_groups(parts: Iterable[GroupStates]) -> GroupStates:
+    """The states of the rows of all parts, such as batches; groups in ascending order, unless all parts have the same
+    ones in another.
+
+    Raises:
+        ValueError: as `state.merge`; for names of several kinds; if there is no part.
+
+    >>> a, b = State(1), State(2)
+    >>> both = merge_groups([GroupStates({"x": a}, a), GroupStates({"x": b, None: b}, b)])
+    >>> {name: state.n_rows for name, state in both.groups.items()}
+    {'x': 3, None: 2}
+    """
+    parts = list(parts)
+    if not parts:
+        refuse("none", "at least one", metric="merge_groups", where="parts")
+    states: dict[Name, list[State]] = {}
+    for part in parts:
+        for name, state in part.groups.items():
+            states.setdefault(as_name(name), []).append(state)  # a NaN that was pickled is another one
+    alike = all(len(part.groups) == len(states) for part in parts)
+    names = list(states) if alike else in_order(states)
+    return GroupStates({name: merge(states[name]) for name in names}, merge(part.all for part in parts))
