@@ -16,23 +16,20 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from .prompts import Prompt, prompts
+from .prompts import Prompt, Row, prompts
 
 
 @metric(scores="unreduced")
-def corpus_scores(task: str) -> Metric:
+def corpus_scores() -> Metric:
     """All scores of a task, from all its answers. With several epochs each answer is a row of its own; the interval of
     the headline is nan then, since rows that share a question say less than as many others.
-
-    Args:
-        task: its name.
     """
-    prompt = prompts()[task]
 
     def scores(samples: list[SampleScore]) -> Mapping[str, float]:
-        given = [dict(sample.score.metadata or {}) for sample in samples]
+        rows = [dict(sample.score.metadata or {}) for sample in samples]
+        prompt = prompts()[rows[0]["task"]]
         predictions = prompt.read([sample.score.answer for sample in samples])
-        found = prompt.score([row | {"predictions": each} for row, each in zip(given, predictions)])
+        found = prompt.score([row | {"predictions": each} for row, each in zip(rows, predictions)])
         if len({sample.sample_id for sample in samples}) < len(samples):
             found |= dict.fromkeys((f"{prompt.headline}_low", f"{prompt.headline}_high"), math.nan)
         return {key: float(value) for key, value in found.items()}
@@ -40,7 +37,7 @@ def corpus_scores(task: str) -> Metric:
     return scores
 
 
-@scorer(metrics=[])
+@scorer(metrics=[corpus_scores()])
 def label(task: str) -> Scorer:
     """Whether an answer is right, and what `corpus_scores` needs of it.
 
@@ -51,11 +48,27 @@ def label(task: str) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         text = state.output.completion
-        prediction = prompt.read([text])[0]
+        right = prompt.read([text]) == [target.text]
         inputs = {name: state.metadata[name] for name in prompt.columns}
-        return Score(value=CORRECT if prediction == target.text else INCORRECT, answer=text, metadata=inputs)
+        return Score(value=CORRECT if right else INCORRECT, answer=text, metadata={"task": task, **inputs})
 
     return score
+
+
+def sample(task: str, record: Mapping[str, Any], number: int = 0) -> Sample:
+    """A row of a data set as inspect asks it.
+
+    Args:
+        task: the task's name.
+        record: the row, as `datasets` gives it.
+        number: its position.
+    """
+    return _sample(prompts()[task], prompts()[task].row(record, number))
+
+
+def _sample(prompt: Prompt, row: Row) -> Sample:
+    inputs = {name: row[name] for name in prompt.columns}
+    return Sample(input=row["prompt"], target=row["references"], id=row["id"], metadata=inputs)
 
 
 def _task(prompt: Prompt) -> Callable[..., Task]:
@@ -66,17 +79,9 @@ def _task(prompt: Prompt) -> Callable[..., Task]:
             data_dir: see `Prompt.rows`.
             split: another split of the data set.
         """
-        samples = []
-        for row in prompt.rows(data_dir=data_dir, split=split):
-            inputs: dict[str, Any] = {name: row[name] for name in prompt.columns}
-            samples.append(Sample(input=row["prompt"], target=row["references"], id=row["id"], metadata=inputs))
-        return Task(
-            dataset=MemoryDataset(samples, name=prompt.dataset),
-            solver=generate(),
-            scorer=label(prompt.task),
-            metrics=[corpus_scores(prompt.task)],
-            version=prompt.version,
-        )
+        samples = [_sample(prompt, row) for row in prompt.rows(data_dir=data_dir, split=split)]
+        data = MemoryDataset(samples, name=prompt.dataset)
+        return Task(dataset=data, solver=generate(), scorer=label(prompt.task), version=prompt.version)
 
     return asked
 

@@ -49,13 +49,14 @@ def data(prompt: Prompt) -> Callable[..., dict[str, Any]]:
     return load
 
 
-def result(prompt: Prompt) -> Callable[[Row, Sequence[str]], dict[str, Row]]:
-    """The function from a document and its answer to what the scores need, the same for each of them."""
+def result(prompt: Prompt) -> Callable[[Row, Sequence[str]], dict[str, list[str]]]:
+    """The function from a document and its answer to what the scores need: the prediction and the other inputs, in a
+    list, since the harness logs them once for each score.
+    """
     keys = prompt.keys
 
-    def read(document: Row, answers: Sequence[str]) -> dict[str, Row]:
-        row = {"predictions": prompt.read(answers)[0], **{name: document[name] for name in prompt.columns}}
-        return dict.fromkeys(keys, row)
+    def read(document: Row, answers: Sequence[str]) -> dict[str, list[str]]:
+        return dict.fromkeys(keys, [prompt.read(answers)[0], *(document[name] for name in prompt.columns)])
 
     return read
 
@@ -64,17 +65,18 @@ def metrics(prompt: Prompt) -> list[dict[str, Any]]:
     """The scores, each a function of the results of all documents. The harness has N/A for their standard errors: the
     headline has the ends of its interval instead, as scores of their own.
     """
-    last: tuple[Sequence[Row], Mapping[str, Any]] = ((), {})
+    inputs = ("predictions", *prompt.columns)
+    last: tuple[Sequence[list[str]], Mapping[str, Any]] = ((), {})
 
-    def scores(rows: Sequence[Row]) -> Mapping[str, Any]:
+    def scores(results: Sequence[list[str]]) -> Mapping[str, Any]:
         nonlocal last
-        if rows != last[0]:  # the rows of each score are the same objects: to compare them takes no time
-            last = rows, prompt.score(rows)
+        if results != last[0]:  # those of each score are the same objects: to compare them takes no time
+            last = results, prompt.score([dict(zip(inputs, values)) for values in results])
         return last[1]
 
-    def of_all(key: str) -> Callable[[Sequence[Row]], float]:
-        def corpus_score(rows: Sequence[Row]) -> float:
-            return float(scores(rows)[key])
+    def of_all(key: str) -> Callable[[Sequence[list[str]]], float]:
+        def corpus_score(results: Sequence[list[str]]) -> float:
+            return float(scores(results)[key])
 
         return corpus_score
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import string
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,11 +61,15 @@ class Prompt:
     id: str = ""
     rule: str = "exact"
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that can be right."""
+        references = self.definition.input("references")
+        return references.labels if references else ()
+
     def read(self, answers: Sequence[Any]) -> list[str | Invalid]:
         """Answers as predictions: labels, or why there is none."""
-        predictions = self.definition.input("predictions")
-        assert predictions is not None
-        return read_answers(answers, predictions.labels, self.rule, aliases=self.aliases)
+        return read_answers(answers, self.labels, self.rule, aliases=self.aliases)
 
     def rows(self, *, data_dir: str | os.PathLike[str] | None = None, split: str | None = None) -> list[Row]:
         """The rows of the data set, asked: ``id``, ``prompt`` and the metric's inputs, labels as names.
@@ -79,20 +82,19 @@ class Prompt:
         Raises:
             ValueError: if a row has no label, which is known before any model was asked; or as `load_dataset`.
         """
-        data = _load(self.dataset, data_dir, split or self.split)
-        names = [name for _, name, _, _ in string.Formatter().parse(self.text) if name]
-        texts = zip(*(data[name] for name in names))
-        ids = data[self.id] if self.id else range(len(data))
-        asked: dict[str, Sequence[Any]] = {
-            "id": [str(each) for each in ids],
-            "prompt": [self.text.format(**dict(zip(names, values))) for values in texts],
-        }
+        return [
+            self.row(record, number) for number, record in enumerate(_load(self.dataset, data_dir, split or self.split))
+        ]
+
+    def row(self, record: Mapping[str, Any], number: int = 0) -> Row:
+        """One of `rows`, from what the data set has there."""
+        row = {"id": str(record[self.id] if self.id else number), "prompt": self.text.format(**record)}
+        labels = {each.name: each.labels for each in self.definition.inputs}
         for name, column in self.columns.items():
-            if -1 in data[column]:
-                where = f"{self.dataset}: split {split or self.split}: {column}"
-                refuse("rows without a label", "a split whose rows all have one", where=where)
-            asked[name] = data.features[column].int2str(data[column])
-        return [dict(zip(asked, values)) for values in zip(*asked.values())]
+            if record[column] == -1:
+                refuse("no label", "a split whose rows all have one", where=f"{self.dataset}: {column}", row=number)
+            row[name] = labels[name][record[column]]
+        return row
 
     def score(self, rows: Sequence[Row]) -> dict[str, Any]:
         """What ``compute`` gives for some rows, invalid predictions counted: all scores, and of the headline the ends
