@@ -97,8 +97,8 @@ class Prompt:
         return row
 
     def score(self, rows: Sequence[Row]) -> dict[str, Any]:
-        """What ``compute`` gives for some rows, invalid predictions counted: all scores, and of the headline the ends
-        of its interval, such as ``f1_macro_low`` and ``f1_macro_high``.
+        """What ``compute`` gives for some rows, invalid predictions counted: the headline, the ends of its interval
+        (``f1_macro_low``, ``f1_macro_high``), and all other scores.
 
         Args:
             rows: the metric's inputs, one value each; ``predictions`` as `read` gives them.
@@ -106,8 +106,9 @@ class Prompt:
         columns = {name: [row[name] for row in rows] for name in ("predictions", *self.columns)}
         metric = Metric(self.definition, invalid="count")
         scores = metric.score_state(metric.state(**columns), confidence_level=LEVEL)
-        ends = (f"{self.headline}_low", f"{self.headline}_high")
-        return {key: value for key, value in scores.items() if key in ends or not key.endswith(_OF_INTERVALS)}
+        first = (self.headline, f"{self.headline}_low", f"{self.headline}_high")
+        others = [key for key in scores if key not in first and not key.endswith(_OF_INTERVALS)]
+        return {key: scores[key] for key in (*first, *others)}
 
     @property
     def keys(self) -> list[str]:
