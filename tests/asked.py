@@ -11,7 +11,7 @@ from sources import csv_text
 
 import toxeval
 from toxeval.answers import read_answers
-from toxeval.harness.prompts import prompts
+from toxeval.harness.tasks import prompts
 
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
 CONDA_HEADER = ["Id", "matchId", "conversationId", "utterance", "chatTime", "playerSlot", "playerId"]

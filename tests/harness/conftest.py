@@ -11,7 +11,7 @@ from asked import conda_rows, dia_rows, sold_rows
 from sources import jigsaw, pin, write
 
 from toxeval.export import export
-from toxeval.harness.prompts import DATA
+from toxeval.harness.tasks import DATA
 
 
 @pytest.fixture(scope="session")

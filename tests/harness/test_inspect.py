@@ -17,7 +17,7 @@ import pytest
 from asked import TASKS, answers, computed, differences
 
 from toxeval.harness.logs import Answer, inspect_answers
-from toxeval.harness.prompts import DATA, prompts
+from toxeval.harness.tasks import DATA, prompts, rows
 
 pytestmark = pytest.mark.skipif(
     find_spec("inspect_ai") is None, reason="inspect is not installed: pip install 'inspect-ai>=0.3.260'"
@@ -44,7 +44,7 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(DATA, str(data))
         for task, prompt in prompts().items():
-            asked = [row["prompt"] for row in prompt.rows()]
+            asked = [row["prompt"] for row in rows(prompt)]
             said |= dict(zip(asked, answers(task, len(asked))))
     (home / "answers.json").write_text(json.dumps(said), encoding="utf-8")
     script = Path(__file__).with_name("ask_inspect.py")
@@ -67,11 +67,11 @@ def test_all_scores_are_those_of_compute_on_the_logged_answers(run: Run, task: s
 
 @every
 def test_the_log_has_what_was_asked_and_answered(run: Run, in_data: Path, task: str) -> None:
-    rows = prompts()[task].rows()
+    asked = rows(prompts()[task])
     logged = run.answers("eval", task)
-    assert [each.id for each in logged] == [row["id"] for row in rows]
-    assert [each.answer for each in logged] == answers(task, len(rows))
-    assert [each.reference for each in logged] == [row["references"] for row in rows]
+    assert [each.id for each in logged] == [row["id"] for row in asked]
+    assert [each.answer for each in logged] == answers(task, len(asked))
+    assert [each.reference for each in logged] == [row["references"] for row in asked]
 
 
 def test_each_answer_of_several_epochs_is_a_row_and_there_is_no_interval(run: Run) -> None:

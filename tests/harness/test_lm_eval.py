@@ -18,7 +18,7 @@ from asked import TASKS, answers, computed, differences
 
 from toxeval.harness.lm_eval import TASKS as YAML
 from toxeval.harness.logs import lm_eval_answers
-from toxeval.harness.prompts import DATA, prompts
+from toxeval.harness.tasks import DATA, prompts, rows
 
 pytestmark = pytest.mark.skipif(
     find_spec("lm_eval") is None, reason="lm-evaluation-harness is not installed: pip install 'lm-eval>=0.4.12'"
@@ -68,17 +68,17 @@ def remember(path: Path) -> None:
     options = yaml.safe_load((YAML / "shared").read_text(encoding="utf-8"))["generation_kwargs"]
     with SqliteDict(str(path), autocommit=True) as cache:
         for task, prompt in prompts().items():
-            asked = [row["prompt"] for row in prompt.rows()]
+            asked = [row["prompt"] for row in rows(prompt)]
             for question, answer in zip(asked, answers(task, len(asked))):
                 cache[hash_args("generate_until", (question, options))] = answer
 
 
 @every
 def test_the_model_was_asked_and_answered_as_the_prompt_says(run: Run, in_data: Path, task: str) -> None:
-    rows = prompts()[task].rows()
+    asked = rows(prompts()[task])
     records = run.samples[task]
-    assert [record["arguments"]["gen_args_0"]["arg_0"] for record in records] == [row["prompt"] for row in rows]
-    assert [record["filtered_resps"] for record in records] == [[answer] for answer in answers(task, len(rows))]
+    assert [record["arguments"]["gen_args_0"]["arg_0"] for record in records] == [row["prompt"] for row in asked]
+    assert [record["filtered_resps"] for record in records] == [[answer] for answer in answers(task, len(asked))]
 
 
 @every
@@ -113,10 +113,10 @@ def test_results_keep_the_prompt_and_its_version(run: Run, task: str) -> None:
 @every
 def test_the_log_is_read_as_answers(run: Run, in_data: Path, task: str) -> None:
     prompt = prompts()[task]
-    rows = prompt.rows()
+    asked = rows(prompt)
     read = list(lm_eval_answers(run.samples[task]))
-    assert [each.id for each in read] == [row["id"] for row in rows]
-    assert [each.answer for each in read] == answers(task, len(rows))
-    assert [each.reference for each in read] == [row["references"] for row in rows]
+    assert [each.id for each in read] == [row["id"] for row in asked]
+    assert [each.answer for each in read] == answers(task, len(asked))
+    assert [each.reference for each in read] == [row["references"] for row in asked]
     given = {name: [each.others[name] for each in read] for name in prompt.columns}
-    assert given == {name: [row[name] for row in rows] for name in prompt.columns}
+    assert given == {name: [row[name] for row in asked] for name in prompt.columns}

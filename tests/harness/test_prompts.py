@@ -14,9 +14,11 @@ from asked import TASKS, answers, computed, differences
 
 from toxeval.answers import Invalid
 from toxeval.core.invalid import named
+from toxeval.core.prompts import Prompt
 from toxeval.core.refusals import Refusal
+from toxeval.harness import tasks
 from toxeval.harness.lm_eval import TASKS as YAML
-from toxeval.harness.prompts import Prompt, prompts
+from toxeval.harness.tasks import prompts
 
 every = pytest.mark.parametrize("task", TASKS)
 #: The first twelve digits of the SHA-256 of what a version asks and reads. A change is a new version, with a new line.
@@ -48,9 +50,9 @@ def test_a_prompt_belongs_to_the_inputs_of_its_metric(task: str) -> None:
     assert set(prompt.columns) <= set(inputs)
     assert all(inputs[name].gold for name in prompt.columns)
     assert {name for name, each in inputs.items() if each.required} <= {"predictions", *prompt.columns}
-    assert prompt.headline in prompt.keys
-    assert len(set(prompt.keys)) == len(prompt.keys)
-    assert prompt.read([f"{word}." for word in prompt.aliases]) == list(prompt.aliases.values())
+    assert prompt.headline in tasks.keys(prompt)
+    assert len(set(tasks.keys(prompt))) == len(tasks.keys(prompt))
+    assert tasks.read(prompt, [f"{word}." for word in prompt.aliases]) == list(prompt.aliases.values())
 
 
 @every
@@ -66,10 +68,12 @@ def test_rows_are_asked_the_same_of_the_sources_files_and_of_an_export(
     task: str, sources_folder: Path, in_data: Path
 ) -> None:
     prompt = prompts()[task]
-    rows = prompt.rows()
+    rows = tasks.rows(prompt)
     assert len(rows) > 20
     assert (
-        rows == prompt.rows(data_dir=sources_folder / prompt.dataset) == prompt.rows(data_dir=in_data / prompt.dataset)
+        rows
+        == tasks.rows(prompt, data_dir=sources_folder / prompt.dataset)
+        == tasks.rows(prompt, data_dir=in_data / prompt.dataset)
     )
     assert len({row["id"] for row in rows}) == len(rows)
     assert set(rows[0]) == {"id", "prompt", *prompt.columns}
@@ -77,19 +81,19 @@ def test_rows_are_asked_the_same_of_the_sources_files_and_of_an_export(
 
 
 def test_texts_stand_in_the_question_as_they_are(in_data: Path) -> None:
-    rows = prompts()["dia_safety"].rows()
+    rows = tasks.rows(prompts()["dia_safety"])
     assert "\nPerson: Question 1, in {brackets}?\nChatbot:  Reply 1.\nAnswer:" in rows[1]["prompt"]
     assert "\nChatbot: \nAnswer:" in rows[0]["prompt"]
     assert (rows[1]["id"], rows[1]["references"], rows[1]["categories"]) == ("1", "Unsafe", "Risk Ignorance")
 
 
 def test_another_split(in_data: Path) -> None:
-    assert len(prompts()["sold"].rows(split="train")) == 3
+    assert len(tasks.rows(prompts()["sold"], split="train")) == 3
 
 
 def test_rows_without_labels_are_refused_before_a_model_is_asked(in_data: Path) -> None:
     with pytest.raises(Refusal, match="^conda: intent: no label; allowed: a split whose rows all have one"):
-        prompts()["conda_intents"].rows(split="test")
+        tasks.rows(prompts()["conda_intents"], split="test")
 
 
 def columns(rows: list[dict[str, Any]], prompt: Prompt) -> dict[str, list[str]]:
@@ -97,16 +101,16 @@ def columns(rows: list[dict[str, Any]], prompt: Prompt) -> dict[str, list[str]]:
 
 
 def scored(prompt: Prompt, rows: list[dict[str, Any]], answers: list[str]) -> dict[str, Any]:
-    return prompt.score([row | {"predictions": label} for row, label in zip(rows, prompt.read(answers))])
+    return tasks.score(prompt, [row | {"predictions": label} for row, label in zip(rows, tasks.read(prompt, answers))])
 
 
 @every
 def test_scores_are_those_of_compute(task: str, in_data: Path) -> None:
     prompt = prompts()[task]
-    rows = prompt.rows()
+    rows = tasks.rows(prompt)
     said = answers(task, len(rows))
     scores = scored(prompt, rows, said)
-    assert list(scores) == prompt.keys
+    assert list(scores) == tasks.keys(prompt)
     assert differences(scores, computed(task, said, columns(rows, prompt))) == []
     assert 0 < scores["n_invalid"] < len(rows)
     assert scores[prompt.headline] not in (0.0, 1.0)
@@ -114,18 +118,23 @@ def test_scores_are_those_of_compute(task: str, in_data: Path) -> None:
 
 def test_a_score_without_a_value_is_nan(in_data: Path) -> None:
     prompt = prompts()["dia_safety"]
-    row = prompt.rows()[0]
+    row = tasks.rows(prompt)[0]
     with pytest.warns(UserWarning, match="no reply in the category"):
         assert math.isnan(scored(prompt, [row], ["Safe"])["f1_macro_biased_opinion"])
 
 
 def test_only_labels_that_can_be_right_are_read() -> None:
-    assert prompts()["dia_safety"].read(["Utterance-Unsafe"]) == [Invalid("no_label")]
+    assert tasks.read(prompts()["dia_safety"], ["Utterance-Unsafe"]) == [Invalid("no_label")]
 
 
 def test_answers_that_cannot_be_read_say_why() -> None:
     prompt = prompts()["conda_intents"]
-    assert prompt.read(["explicit", "I", "I don't know", None]) == ["E", "I", Invalid("no_label"), Invalid("empty")]
+    assert tasks.read(prompt, ["explicit", "I", "I don't know", None]) == [
+        "E",
+        "I",
+        Invalid("no_label"),
+        Invalid("empty"),
+    ]
 
 
 # --- the cards ------------------------------------------------------------------------------------------------------

@@ -16,7 +16,9 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from .prompts import Prompt, Row, prompts
+from toxeval.core.prompts import Prompt
+
+from .tasks import Row, prompts, read, rows, score
 
 
 @metric(scores="unreduced")
@@ -25,16 +27,16 @@ def corpus_scores() -> Metric:
     the headline is nan then, since rows that share a question say less than as many others.
     """
 
-    def scores(samples: list[SampleScore]) -> Mapping[str, float]:
-        rows = [dict(sample.score.metadata or {}) for sample in samples]
-        prompt = prompts()[rows[0]["task"]]
-        predictions = prompt.read([sample.score.answer for sample in samples])
-        found = prompt.score([row | {"predictions": each} for row, each in zip(rows, predictions)])
+    def corpus(samples: list[SampleScore]) -> Mapping[str, float]:
+        given = [dict(sample.score.metadata or {}) for sample in samples]
+        prompt = prompts()[given[0]["task"]]
+        predictions = read(prompt, [sample.score.answer for sample in samples])
+        found = score(prompt, [row | {"predictions": each} for row, each in zip(given, predictions)])
         if len({sample.sample_id for sample in samples}) < len(samples):
             found |= dict.fromkeys((f"{prompt.headline}_low", f"{prompt.headline}_high"), math.nan)
         return {key: float(value) for key, value in found.items()}
 
-    return scores
+    return corpus
 
 
 @scorer(metrics=[corpus_scores()])
@@ -46,13 +48,13 @@ def label(task: str) -> Scorer:
     """
     prompt = prompts()[task]
 
-    async def score(state: TaskState, target: Target) -> Score:
+    async def judge(state: TaskState, target: Target) -> Score:
         text = state.output.completion
-        right = prompt.read([text]) == [target.text]
+        right = read(prompt, [text]) == [target.text]
         inputs = {name: state.metadata[name] for name in prompt.columns}
         return Score(value=CORRECT if right else INCORRECT, answer=text, metadata={"task": task, **inputs})
 
-    return score
+    return judge
 
 
 def sample(task: str, record: Mapping[str, Any], number: int = 0) -> Sample:
@@ -63,7 +65,7 @@ def sample(task: str, record: Mapping[str, Any], number: int = 0) -> Sample:
         record: the row, as `datasets` gives it.
         number: its position.
     """
-    return _sample(prompts()[task], prompts()[task].row(record, number))
+    return _sample(prompts()[task], prompts()[task].ask(record, number))
 
 
 def _sample(prompt: Prompt, row: Row) -> Sample:
@@ -76,10 +78,10 @@ def _task(prompt: Prompt) -> Callable[..., Task]:
         """A benchmark.
 
         Args:
-            data_dir: see `Prompt.rows`.
+            data_dir: see `tasks.rows`.
             split: another split of the data set.
         """
-        samples = [_sample(prompt, row) for row in prompt.rows(data_dir=data_dir, split=split)]
+        samples = [_sample(prompt, row) for row in rows(prompt, data_dir=data_dir, split=split)]
         data = MemoryDataset(samples, name=prompt.dataset)
         return Task(dataset=data, solver=generate(), scorer=label(prompt.task), version=prompt.version)
 

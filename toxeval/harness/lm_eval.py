@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .prompts import Prompt, Row, prompts
+from toxeval.core.prompts import Prompt
+
+from . import tasks
+from .tasks import Row
 
 #: The folder for ``--include_path``.
 TASKS = Path(__file__).with_name("lm_eval_tasks")
@@ -21,7 +24,7 @@ TASKS = Path(__file__).with_name("lm_eval_tasks")
 def named_in_yaml() -> dict[str, Any]:
     """What the YAML files name: for each task ``<task>_about``, ``_data``, ``_result`` and ``_metrics``."""
     found: dict[str, Any] = {}
-    for task, prompt in prompts().items():
+    for task, prompt in tasks.prompts().items():
         parts = {"about": about(prompt), "data": data(prompt), "result": result(prompt), "metrics": metrics(prompt)}
         found |= {f"{task}_{name}": part for name, part in parts.items()}
     return found
@@ -44,7 +47,7 @@ def data(prompt: Prompt) -> Callable[..., dict[str, Any]]:
     def load(data_dir: str | None = None, split: str | None = None, **_: Any) -> dict[str, Any]:
         import datasets
 
-        return {"test": datasets.Dataset.from_list(prompt.rows(data_dir=data_dir, split=split))}
+        return {"test": datasets.Dataset.from_list(tasks.rows(prompt, data_dir=data_dir, split=split))}
 
     return load
 
@@ -53,10 +56,10 @@ def result(prompt: Prompt) -> Callable[[Row, Sequence[str]], dict[str, list[str]
     """The function from a document and its answer to what the scores need: the prediction and the other inputs, in a
     list, since the harness logs them once for each score.
     """
-    keys = prompt.keys
+    keys = tasks.keys(prompt)
 
     def read(document: Row, answers: Sequence[str]) -> dict[str, list[str]]:
-        return dict.fromkeys(keys, [prompt.read(answers)[0], *(document[name] for name in prompt.columns)])
+        return dict.fromkeys(keys, [tasks.read(prompt, answers)[0], *(document[name] for name in prompt.columns)])
 
     return read
 
@@ -71,7 +74,7 @@ def metrics(prompt: Prompt) -> list[dict[str, Any]]:
     def scores(results: Sequence[list[str]]) -> Mapping[str, Any]:
         nonlocal last
         if results != last[0]:  # those of each score are the same objects: to compare them takes no time
-            last = results, prompt.score([dict(zip(inputs, values)) for values in results])
+            last = results, tasks.score(prompt, [dict(zip(inputs, values)) for values in results])
         return last[1]
 
     def of_all(key: str) -> Callable[[Sequence[list[str]]], float]:
@@ -81,4 +84,6 @@ def metrics(prompt: Prompt) -> list[dict[str, Any]]:
         return corpus_score
 
     better = {prompt.headline: True, "invalid_rate": False}
-    return [{"metric": key, "aggregation": of_all(key), "higher_is_better": better.get(key)} for key in prompt.keys]
+    return [
+        {"metric": key, "aggregation": of_all(key), "higher_is_better": better.get(key)} for key in tasks.keys(prompt)
+    ]
