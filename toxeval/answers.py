@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from toxeval.core.invalid import EMPTY, Invalid, bare, words_of
+from toxeval.core.invalid import EMPTY, Invalid, bare, is_blank, named
 from toxeval.core.refusals import describe, is_missing, refuse
 
 __all__ = ["RULES", "Invalid", "read_answers"]
@@ -25,7 +25,7 @@ RULES = {
     "first_line": "the first line that isn't empty is one label",
     "last_line": "the last line that isn't empty is one label",
     "json:FIELD": "the field of a JSON object is one label; a.b is field b of field a",
-    "regex:PATTERN": "the group of a regular expression is one label, wherever it matches",
+    "regex:PATTERN": "the group of a regular expression is one label, the same wherever it matches",
 }
 
 
@@ -34,8 +34,8 @@ def read_answers(
 ) -> list[str | Invalid]:
     """Texts as labels.
 
-    In every rule white space, zero-width characters, markdown's emphasis, quotes and the final punctuation around a
-    label don't count, and neither does its case.
+    In every rule white space, zero-width characters, markdown's emphasis, quotes, brackets and punctuation around a
+    label don't count (but for a "!" or "?" before it), and neither do the case and the width of its letters.
 
     Args:
         answers: n texts; None and NaN are empty answers.
@@ -56,27 +56,28 @@ def read_answers(
     >>> read_answers(["Label: offensive"], ("NOT", "OFF"), r"regex:Label: (\\w+)", aliases={"offensive": "OFF"})
     ['OFF']
     """
-    known = _known(labels, aliases or {})
+    words = [*((label, label) for label in labels), *(aliases or {}).items()]
+    known = _known(words, labels)
     read = _reader(rule)
-    found: dict[Any, str | Invalid] = {}
-    for row, answer in enumerate(answers):
-        if isinstance(answer, str) or is_missing(answer):
-            continue
-        refuse(describe(answer), "texts", metric="toxeval.answers", inputs=("answers",), row=row)
-    for answer in set(map(_text, answers)):  # the same answer is often there many times
-        found[answer] = _label(read(answer), known) if answer.strip() else Invalid(EMPTY)
-    return [found[_text(answer)] for answer in answers]
+    if isinstance(answers, str):
+        refuse("one text", "a list of texts", metric="toxeval.answers", inputs=("answers",))
+    texts = list(answers)
+    for row, answer in enumerate(texts):
+        if is_missing(answer):
+            texts[row] = ""
+        elif not isinstance(answer, str):
+            refuse(describe(answer), "texts", metric="toxeval.answers", inputs=("answers",), row=row)
+    found: dict[str, str | Invalid] = {}
+    for text in set(texts):  # the same answer is often there many times
+        found[text] = Invalid(EMPTY) if is_blank(text) else _label(read(text), [word for word, _ in words], known)
+    return [found[text] for text in texts]
 
 
-def _text(answer: Any) -> str:
-    return answer if isinstance(answer, str) else ""
-
-
-def _known(labels: Sequence[str], aliases: Mapping[str, str]) -> dict[str, str]:
+def _known(words: Sequence[tuple[str, str]], labels: Sequence[str]) -> dict[str, str]:
     """Bare word -> the label it stands for."""
     known: dict[str, str] = {}
-    for word, label in {**{label: label for label in labels}, **aliases}.items():
-        if label not in labels:
+    for word, label in words:
+        if label not in labels or not bare(word):
             refuse(f"{describe(word, labels)} stands for {describe(label, labels)}", ", ".join(labels), option="alias")
         if known.setdefault(bare(word), label) != label:
             found = f"{describe(word, labels)} stands for {known[bare(word)]} and for {label}"
@@ -107,9 +108,9 @@ def _reader(rule: str) -> Callable[[str], list[str] | Invalid]:
 
 def _json_field(answer: str, path: Sequence[str]) -> list[str] | Invalid:
     """A field of a JSON object, which may stand in a code block."""
-    fenced = re.fullmatch(r"\s*```(?:json)?\s*(.*?)\s*```\s*", answer, re.DOTALL)
+    fenced = re.fullmatch(r"\s*```\w*\s*(.*?)\s*```\s*", answer, re.DOTALL)
     try:
-        value = json.loads(fenced[1] if fenced else answer)
+        value = json.loads(fenced[1] if fenced else answer, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return Invalid("broken_json")
     for field in path:
@@ -117,12 +118,20 @@ def _json_field(answer: str, path: Sequence[str]) -> list[str] | Invalid:
     return [value] if isinstance(value, str) else []
 
 
-def _label(parts: list[str] | Invalid, known: Mapping[str, str]) -> str | Invalid:
+def _object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; one that has a field two times is broken."""
+    found = dict(fields)
+    if len(found) < len(fields):
+        raise ValueError("a field two times")
+    return found
+
+
+def _label(parts: list[str] | Invalid, words: Sequence[str], known: Mapping[str, str]) -> str | Invalid:
     """The label that all parts are, if they are."""
     if isinstance(parts, Invalid):
         return parts
     found = {known.get(bare(part)) for part in parts}
     if len(found) == 1 and None not in found:
         return str(found.pop())
-    named = {known[word] for part in parts for word in words_of(part, known)} | (found - {None})
-    return Invalid("several_labels" if len(named) > 1 else "no_label")
+    found |= {known.get(word) for part in parts for word in named(part, words)}
+    return Invalid("several_labels" if len(found - {None}) > 1 else "no_label")

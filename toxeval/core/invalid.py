@@ -4,7 +4,9 @@ Where they are counted, an invalid prediction is wrong for its reference's class
 keeps it in its support and recall, no precision sees it.
 """
 
+import functools
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,11 +19,13 @@ from .scoring import Scores
 EMPTY = "empty"
 REASONS = (EMPTY, "no_label", "several_labels", "broken_json", "wrong_number")
 
-_ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
-#: What may stand around a label: white space, zero-width characters, markdown's emphasis, quotes, brackets.
-_DRESS = _ZERO_WIDTH + "*_`~\"'“”„‘’«»‹›()[]{}<>#"
-#: And after it, or before it.
-_PUNCTUATION = ".,;:!?…-–—"
+#: Zero-width characters, and marks of direction and of style: nobody sees them. Hyphens are one hyphen.
+_UNSEEN = [0xAD, 0x61C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFE0E, 0xFE0F]
+_PLAIN = {**dict.fromkeys([*_UNSEEN, 0xFEFF]), 0x2010: "-"}
+#: What may stand around a label: white space, markdown's emphasis, quotes, brackets, punctuation.
+_DRESS = " \t\r\n*_`#|\\\"'“”„‟‘’‚‛«»‹›「」『』()[]{}<>【】〈〉《》〔〕.,;:-–—•·、。،؛।"
+#: And what only after it: before a label it may be a negation.
+_END = "!?؟"
 
 
 class Invalid(str):
@@ -54,20 +58,43 @@ class Invalid(str):
 def bare(text: str) -> str:
     """A text without what may stand around a label, in lower letters.
 
-    >>> bare(" **Unsafe**. "), bare("\\"OFF\\"!")
-    ('unsafe', 'off')
+    >>> bare(" **Unsafe**. "), bare("\\"OFF\\"!"), bare("~~Safe~~")
+    ('unsafe', 'off', '~~safe~~')
     """
-    return text.strip().strip(_DRESS + _PUNCTUATION + " \t\r\n").casefold()
+    return _plain(text).rstrip(_DRESS + _END).lstrip(_DRESS).casefold()
 
 
-def words_of(text: str, known: Iterable[str]) -> list[str]:
-    """Which of some bare words a text contains as whole words, whatever the case.
+def is_blank(text: str) -> bool:
+    """Whether a text has nothing that can be seen.
 
-    >>> words_of("Verdict: not Safe", ["safe", "unsafe"])
-    ['safe']
+    >>> is_blank(" \\u200b\\n"), is_blank("-")
+    (True, False)
     """
-    plain = text.translate(dict.fromkeys(map(ord, _ZERO_WIDTH))).casefold()
-    return [word for word in known if word and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", plain)]
+    return not _plain(text).strip()
+
+
+def _plain(text: str) -> str:
+    """A text with letters and punctuation of one width, and without what nobody sees."""
+    return unicodedata.normalize("NFKC", text).translate(_PLAIN)
+
+
+def named(text: str, words: Sequence[str]) -> set[str]:
+    """Which of some words, in lower letters, a text contains as whole words; not "offensive" in "not offensive", if
+    both are words. Those of one letter count in their own case only: any English sentence may have an "a".
+
+    >>> named("Verdict: _Safe_", ["Safe", "Unsafe"]), named("I can't give a label", ["A", "I"])
+    ({'safe'}, {'i'})
+    """
+    found = _whole_words(tuple(words)).findall(_plain(text))
+    return {word.casefold() for word in found if len(word) > 1 or word in words}
+
+
+@functools.lru_cache(maxsize=32)
+def _whole_words(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Words that are no part of longer ones: a hyphen between letters joins, an underscore doesn't."""
+    longest_first = sorted(map(bare, words), key=len, reverse=True)
+    any_of = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![^\W_])(?<![^\W_]-)(?:{any_of})(?![^\W_]|-[^\W_])", re.IGNORECASE)
 
 
 def holds_label(text: str, labels: Sequence[str]) -> bool:
@@ -78,7 +105,7 @@ def holds_label(text: str, labels: Sequence[str]) -> bool:
     >>> holds_label("I can't help with that", ["Safe", "Unsafe"])
     False
     """
-    return bool(words_of(text, [label.casefold() for label in labels]))
+    return bare(text) in map(bare, labels) or bool(named(text, labels))
 
 
 def reason_of(value: Any, labels: Sequence[str]) -> str | None:
@@ -94,7 +121,7 @@ def reason_of(value: Any, labels: Sequence[str]) -> str | None:
     if not isinstance(value, str) or value in labels:
         return None
     text = value.strip()
-    if not text or text.casefold() in ("nan", "none", "null"):
+    if is_blank(text) or text.casefold() in ("nan", "none", "null"):
         return EMPTY
     if NUMBER.fullmatch(text) or text.casefold() in ("true", "false") or holds_label(value, labels):
         return None

@@ -1,0 +1,92 @@
+"""inspect, run in a process of its own with its mock model."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked import TASKS, answers, computed, differences
+
+from toxeval.harness.logs import Answer, inspect_answers
+from toxeval.harness.tasks import DATA, prompts, rows
+
+pytestmark = pytest.mark.skipif(
+    find_spec("inspect_ai") is None, reason="inspect is not installed: pip install 'inspect-ai>=0.3.260'"
+)
+every = pytest.mark.parametrize("task", TASKS)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The scores by kind of log and task, and the logs."""
+
+    scores: Mapping[str, Mapping[str, dict[str, Any]]]
+    logs: Path
+
+    def answers(self, kind: str, task: str) -> list[Answer]:
+        (path,) = (self.logs / kind).glob(f"*_{task.replace('_', '-')}_*.{kind}")
+        return sorted(inspect_answers(path), key=lambda each: int(each.id.lstrip("b"), 16))
+
+
+@pytest.fixture(scope="module")
+def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    home = tmp_path_factory.mktemp("inspect")
+    said = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(DATA, str(data))
+        for task, prompt in prompts().items():
+            asked = [row["prompt"] for row in rows(prompt)]
+            said |= dict(zip(asked, answers(task, len(asked))))
+    (home / "answers.json").write_text(json.dumps(said), encoding="utf-8")
+    script = Path(__file__).with_name("ask_inspect.py")
+    command = [sys.executable, str(script), "answers.json", "logs", "results.json"]
+    environment = os.environ | {DATA: str(data), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return Run(json.loads((home / "results.json").read_text(encoding="utf-8")), home / "logs")
+
+
+@every
+def test_all_scores_are_those_of_compute_on_the_logged_answers(run: Run, task: str) -> None:
+    logged = run.answers("eval", task)
+    given = {name: [each.others[name] for each in logged] for name in prompts()[task].columns}
+    assert given["references"] == [each.reference for each in logged]
+    scores = dict(run.scores["eval"][task])
+    assert scores.pop("version") == prompts()[task].version
+    assert differences(scores, computed(task, [each.answer for each in logged], given)) == []
+
+
+@every
+def test_the_log_has_what_was_asked_and_answered(run: Run, in_data: Path, task: str) -> None:
+    asked = rows(prompts()[task])
+    logged = run.answers("eval", task)
+    assert [each.id for each in logged] == [row["id"] for row in asked]
+    assert [each.answer for each in logged] == answers(task, len(asked))
+    assert [each.reference for each in logged] == [row["references"] for row in asked]
+
+
+def test_each_answer_of_several_epochs_is_a_row_and_there_is_no_interval(run: Run) -> None:
+    logged = run.answers("json", "sold")
+    scores, once = run.scores["json"]["sold"], run.scores["eval"]["sold"]
+    assert len(logged) == 2 * len(run.answers("eval", "sold"))
+    assert scores["n_invalid"] == 2 * once["n_invalid"]
+    ends = ("f1_macro_low", "f1_macro_high")
+    assert all(math.isnan(scores[end]) for end in ends)
+    assert {key for key in once if key not in ends and scores[key] != once[key]} == {"n_invalid"}
+
+
+def test_a_row_as_others_who_take_objects_of_inspect_want_it() -> None:
+    from toxeval.harness.inspect_tasks import sample
+
+    asked = sample("sold", {"post_id": "7", "text": "පෙළ", "label": 1})
+    assert (asked.id, asked.target, asked.metadata) == ("7", "OFF", {"references": "OFF"})
+    assert asked.input == prompts()["sold"].text.format(text="පෙළ")

@@ -1,0 +1,1 @@
+"""The benchmarks as tasks for language models, in lm-evaluation-harness and in inspect."""
