@@ -40,9 +40,22 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "page": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
     "metrics/*/app.py": ("core", "metrics/*", "plots", "page"),
     "spark": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
-    "cli": (
-        *("core", "answers", "read", "loading", "data", "toxeval", "plots", "pictures", "signature", "systems", "doctor"),
-        "hub",
+    "harness": ("core", "answers", "loading", "data"),
+    "cli": tuple(
+        [
+            "core",
+            "answers",
+            "read",
+            "loading",
+            "data",
+            "toxeval",
+            "plots",
+            "pictures",
+            "signature",
+            "systems",
+            "doctor",
+            "hub",
+        ],
     ),
     "demo": ("loading", "cli"),
 }

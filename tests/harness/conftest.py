@@ -10,8 +10,8 @@ import pytest
 from asked import conda_rows, dia_rows, sold_rows
 from sources import jigsaw, pin, write
 
-from toxeval.export import export
 from toxeval.harness.tasks import DATA
+from toxeval.hub.export import export
 
 
 @pytest.fixture(scope="session")
