@@ -14,7 +14,7 @@ from typing import Any
 #: What the Hub takes for colorFrom and colorTo.
 COLORS = ("red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray")
 #: Requirements by the libraries they bring, where the names differ.
-BROUGHT_BY = {"sklearn": "scikit-learn", "pyarrow": "datasets", "pandas": "datasets"}
+BROUGHT_BY = {"sklearn": "scikit-learn", "scipy": "scikit-learn", "pyarrow": "datasets", "pandas": "datasets"}
 #: What a card begins with. The Hub shows no more of a short_description than `SHORT` characters.
 FRONT_MATTER = ("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "app_file", "tags", "license")
 SHORT = 60
