@@ -24,8 +24,9 @@ def verify(result: str, **given: Any) -> int:
     """
     from toxeval.signature import mismatches, read_result
 
+    from toxeval.report import table
+
     from .job import job_of, result_of
-    from .report import table
 
     reported, signature = read_result(result)
     fresh = result_of(job_of(reported, **given), progress_bar)

@@ -1,0 +1,102 @@
+"""A page as a Gradio app: one form with code of its own in the browser, one endpoint for programs, the card below."""
+
+import asyncio
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
+
+import gradio as gr
+
+from toxeval.core.refusals import Refusal
+from toxeval.page.form import form_html
+from toxeval.page.look import theme
+from toxeval.page.page import Page
+from toxeval.page.script import SCRIPT
+from toxeval.page.server import Doors, forgetting
+from toxeval.page.words import sentence
+
+#: Bytes from which on rows wait in a line of their own, so that a few large files don't keep everybody waiting.
+MANY = 200_000
+
+
+def build(page: Page) -> gr.Blocks:
+    """The app of a page."""
+    lines = {kind: asyncio.Semaphore(n) for kind, n in {"few": 2, "many": 1, "draw": 1}.items()}
+
+    async def in_line(kind: str, work: Callable[..., Any], *about: Any) -> Any:
+        async with lines[kind]:
+            return await asyncio.to_thread(work, *about)
+
+    def size(given: Any) -> str:
+        if not isinstance(given, dict):
+            raise gr.Error("A question has rows and options.")
+        file = given.get("file")
+        data = file.get("data") if isinstance(file, dict) else given.get("text")
+        return "many" if isinstance(data, str) and len(data) > MANY else "few"
+
+    async def read(given: Any) -> Any:
+        return await in_line(size(given), page.read, given)
+
+    async def score(given: Any) -> Any:
+        return await in_line(size(given), page.score, given)
+
+    async def draw(given: Any) -> Any:
+        return await in_line("many" if size(given) == "many" else "draw", page.draw, given)
+
+    async def example(number: Any) -> Any:
+        return await in_line("draw", page.example, range(len(page.examples))[int(number)])
+
+    async def result(columns: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = await in_line("few", page.result, columns, options)
+        except Refusal as refusal:
+            raise gr.Error(sentence(refusal)) from None
+        return answer
+
+    with gr.Blocks(title=f"{page.name}: {page.title}", analytics_enabled=False, delete_cache=(600, 600)) as demo:
+        functions = [read, score, draw, example]
+        gr.HTML(form_html(page), js_on_load=SCRIPT, server_functions=functions, apply_default_css=False)
+        with gr.Accordion("About this metric: its card", open=False):
+            gr.Markdown(_card(page), latex_delimiters=[], elem_classes="tox-card-text")
+        gr.api(
+            result,
+            api_name="score",
+            api_description=(
+                f"Scores some rows with {page.name}. columns: input -> list of values, such as "
+                f"{dict(page.examples[0].columns)!r:.200}…; options: as in Python's compute, and config_name. Gives what "
+                "`toxeval score --json` writes."
+            ),
+            concurrency_limit=8,
+        )
+    return demo.queue(max_size=100)
+
+
+def _card(page: Page) -> str:
+    """The card without its front matter."""
+    text = (page.folder / "README.md").read_text(encoding="utf-8")
+    return text.partition("\n---\n")[2].lstrip() if text.startswith("---\n") else text
+
+
+def launch(demo: gr.Blocks, page: Page) -> Any:
+    """Serve a page.
+
+    Args:
+        demo: of `build`.
+        page: the page, whose first example is computed while nobody has come yet.
+    """
+    warnings.simplefilter("ignore")  # what a metric warns of is on the page
+    threading.Thread(target=partial(page.example, 0), daemon=True).start()
+    return demo.launch(
+        theme=theme(),
+        app_kwargs={"middleware": [(Doors, (), {})], "lifespan": forgetting},
+        run_history=False,
+        footer_links=["api", "gradio"],
+        ssr_mode=False,
+        enable_monitoring=False,
+        mcp_server=False,
+    )

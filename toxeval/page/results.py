@@ -1,0 +1,166 @@
+"""What a page shows: how rows were read, scores with their intervals, what one takes away. All text is escaped."""
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from toxeval.page.rows import Column, Reading
+from toxeval.page.scoring import Scored
+from toxeval.page.words import sentence
+
+
+def reading_html(reading: Reading) -> str:
+    """How rows were read: a sentence, and for each input where it was found."""
+    parts = []
+    if reading.refusal is not None:
+        parts.append(f'<p class="tox-error" role="alert">{escape(sentence(reading.refusal))}</p>')
+    if reading.n_rows:
+        rows = f"{reading.n_rows:,} row{'s' * (reading.n_rows != 1)}"
+        n = len(reading.choices)
+        parts.append(f'<p class="tox-good">{escape(reading.read_as)}: {rows}, {n} column{"s" * (n != 1)}.</p>')
+    if reading.header is not None:
+        checked = " checked" * reading.header
+        parts.append(
+            f'<p><label><input type="checkbox" id="tox-header"{checked}> The first row has the names of the columns'
+            "</label></p>"
+        )
+    inputs = "".join(_column_html(each, reading.choices) for each in reading.columns)
+    return f'{"".join(parts)}<div class="tox-inputs" role="group" aria-label="Columns">{inputs}</div>'
+
+
+def _column_html(column: Column, choices: Sequence[str]) -> str:
+    name = escape(column.name)
+    none = ("choose a column" if column.required else "none") if choices else "no rows yet"
+    options = f'<option value="">{none}</option>' + "".join(
+        f"<option{' selected' * (choice == column.column)}>{escape(choice)}</option>" for choice in choices
+    )
+    lacking = ' class="tox-lacking"' if choices and column.required and not column.column else ""
+    values = f"<small>{escape(', '.join(column.values))}, …</small>" if column.values else ""
+    optional = "" if column.required else " (may be left out)"
+    return (
+        f'<div{lacking}><label for="tox-column-{name}"><strong>{name.replace(".", ".<wbr>")}</strong>'
+        f" <small>{escape(column.about)}{optional}</small></label>"
+        f'<div><select id="tox-column-{name}" data-column="{name}"{"" if choices else " disabled"}>{options}</select>'
+        f"{values}</div></div>"
+    )
+
+
+# --- scores -------------------------------------------------------------------------------------------------------
+
+
+def scores_html(scored: Scored, cards: Mapping[str, str], files: Sequence[str], code: Mapping[str, str]) -> str:
+    """The most important scores in large figures, the picture's place, all scores, and what one takes away.
+
+    Args:
+        scored: the result.
+        cards: key -> what it is called, in large figures.
+        files: names of the files that can be saved.
+        code: title -> lines that give the same.
+    """
+    scores = scored.result.scores
+    large = "".join(
+        f'<div class="tox-card"><div>{escape(name)}</div><strong>{_number(scores[key])}</strong>'
+        f"<small>{_interval(scores, key) or '&nbsp;'}</small></div>"
+        for key, name in cards.items()
+        if key in scores
+    )
+    doubts = "".join(f'<p class="tox-doubt">{escape(doubt)}</p>' for doubt in scored.doubts)
+    return (
+        f'<div class="tox-cards">{large}</div>{doubts}{_undefined_html(scored.undefined)}'
+        f'<div id="tox-picture"></div>{_table_html(scored, cards)}{_taken_html(files, code)}'
+    )
+
+
+def status(scored: Scored, cards: Mapping[str, str]) -> str:
+    """The result in a sentence, for those who hear it."""
+    scores = scored.result.scores
+    key = next(key for key in (*cards, *scores) if key in scores)
+    interval = _interval(scores, key).replace("–", "to")
+    return (
+        f"Result of {scored.result.n_rows:,} row{'s' * (scored.result.n_rows != 1)}: {cards.get(key, key)} "
+        f"{_number(scores[key])}{f', interval {interval}' if interval else ''}."
+    )
+
+
+def _undefined_html(undefined: Mapping[str, str]) -> str:
+    if not undefined:
+        return ""
+    notes = "".join(f"<li><code>{escape(key)}</code>: {escape(why)}</li>" for key, why in undefined.items())
+    many = "One score is" if len(undefined) == 1 else f"{len(undefined)} scores are"
+    return f'<details class="tox-note"><summary>{many} undefined</summary><ul>{notes}</ul></details>'
+
+
+def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
+    scores, n_rows, level = scored.result.scores, scored.result.n_rows, scored.result.confidence.get("confidence_level")
+    heads = ["score", "value", *([f"{100 * level:g} % interval"] if level else [])]
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    keys = dict.fromkeys([*(key for key in cards if key in scores), *scores])
+    rows = "".join(_row_html(scores, key, bool(level)) for key in keys if not _is_bound(scores, key))
+    return (
+        f'<div class="tox-scroll" tabindex="0" role="region" aria-label="All scores"><table class="tox-scores">'
+        f"<caption>All scores of {n_rows:,} row{'s' * (n_rows != 1)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row_html(scores: Mapping[str, Any], key: str, with_interval: bool) -> str:
+    name = escape(key)
+    interval = f"<td>{_interval(scores, key)}</td>" if with_interval else ""
+    value = f'<td data-key="{name}" data-value="{scores[key]!r}">{_number(scores[key])}</td>'
+    return f'<tr><th scope="row">{name.replace("_", "_<wbr>")}</th>{value}{interval}</tr>'
+
+
+def _is_bound(scores: Mapping[str, Any], key: str) -> bool:
+    return key.endswith(("_low", "_high")) and key.rpartition("_")[0] in scores
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "undefined" if math.isnan(value) else f"{value:.4f}"
+
+
+def _interval(scores: Mapping[str, Any], key: str) -> str:
+    low, high = scores.get(f"{key}_low", math.nan), scores.get(f"{key}_high", math.nan)
+    return "" if math.isnan(low) or math.isnan(high) else f"{low:.4f} – {high:.4f}"
+
+
+# --- taken away ---------------------------------------------------------------------------------------------------
+
+
+def _taken_html(files: Sequence[str], code: Mapping[str, str]) -> str:
+    blocks = "".join(
+        f'<h3 id="tox-code-{i}">{escape(title)}</h3><div class="tox-code"><pre tabindex="0" role="region" '
+        f'aria-labelledby="tox-code-{i}">{escape(lines)}</pre>'
+        f'<button type="button" data-copy>Copy</button></div>'
+        for i, (title, lines) in enumerate(code.items())
+    )
+    buttons = "".join(map(file_button, files))
+    return f'<div class="tox-take"><h3>To take away</h3><div class="tox-files">{buttons}</div>{blocks}</div>'
+
+
+def file_button(name: str) -> str:
+    """A button that saves a file."""
+    return f'<button type="button" data-file="{escape(name)}">{escape(name)}</button>'
+
+
+def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
+    """The picture, and buttons for its files.
+
+    Args:
+        files: name -> content in base64; the first is shown.
+        alt: what it shows, for those who can't see it.
+        wide: whether it has to be large to be read.
+    """
+    name, content = next(iter(files.items()))
+    return (
+        f'<div class="tox-picture" tabindex="0" role="region" aria-label="Picture"><img alt="{escape(alt)}"{" class=tox-wide" * wide} '
+        f'src="data:image/{name[-3:]};base64,{content}"></div>'
+        f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
+    )
+
+
+def note_html(text: str) -> str:
+    """A remark."""
+    return f'<p class="tox-note">{escape(text)}</p>'
