@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from toxeval.metrics.conda_joint.scores import DEFINITIONS
+
 from toxeval.page.build import build, launch
 from toxeval.page.page import Example, Page
 

@@ -1,12 +1,13 @@
 """The demo page of dia_safety_rate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toxeval.metrics.dia_safety_rate.scores import CATEGORIES, DEFINITIONS, confusions, picture
+
 from toxeval.core.declarations import Picture, confusion_picture
 from toxeval.core.state import State
-from toxeval.metrics.dia_safety_rate.scores import CATEGORIES, DEFINITIONS, confusions, picture
 from toxeval.page.build import build, launch
 from toxeval.page.page import Example, Page
 
@@ -32,7 +33,7 @@ CLASSIFIER = [
 ]
 
 
-def columns(rows: list[tuple[str, ...]], *names: str) -> dict[str, list[str]]:
+def columns(rows: Sequence[tuple[str, ...]], *names: str) -> dict[str, list[str]]:
     """Rows as columns."""
     return dict(zip(names, map(list, zip(*rows))))
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-
 from toxeval.metrics.oracle_collab.scores import DEFINITIONS
+
 from toxeval.page.build import build, launch
 from toxeval.page.page import Example, Page
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from toxeval.metrics.sold_macro_f1.scores import DEFINITIONS
+
 from toxeval.page.build import build, launch
 from toxeval.page.page import Example, Page
 

@@ -276,7 +276,11 @@ def test_a_post_without_rationale_counts_as_all_0(form: str, shared: Path) -> No
         ("predictions;references\nOFF;NOT\nNOT;NOT\n", True, "CSV with semicolons, with a header"),
         ("OFF;NOT\nNOT;NOT\n", False, "CSV with semicolons, without a header"),
         ("OFF,NOT\nNOT,NOT\n", False, "CSV, without a header"),
-        ('{"predictions": "OFF", "references": "NOT"}\n{"predictions": "NOT", "references": "NOT"}', True, "JSON Lines"),
+        (
+            '{"predictions": "OFF", "references": "NOT"}\n{"predictions": "NOT", "references": "NOT"}',
+            True,
+            "JSON Lines",
+        ),
         (
             '[{"predictions": "OFF", "references": "NOT"}, {"predictions": "NOT", "references": "NOT"}]',
             True,
@@ -368,6 +372,9 @@ def test_an_optional_input_may_be_left_out() -> None:
     columns = {"predictions": ["Safe"], "references": ["Safe"], "categories": ["Biased Opinion"]}
     table = from_columns("a table", columns)
     safety = definition("dia_safety_rate")
-    assert Rows(safety, table, columns={"categories": ""}).collect() == {"predictions": ["Safe"], "references": ["Safe"]}
+    assert Rows(safety, table, columns={"categories": ""}).collect() == {
+        "predictions": ["Safe"],
+        "references": ["Safe"],
+    }
     with pytest.raises(ValueError, match="columns predictions=: no such column"):
         Rows(safety, table, columns={"predictions": ""})

@@ -53,6 +53,7 @@ def compare(
           --predictions predictions.jsonl predictions_b.jsonl
     """
     from toxeval import report
+
     from .job import Job, short_names
 
     job = Job(metric, confidence=intervals(confidence, resamples, seed), **given)

@@ -22,9 +22,9 @@ def verify(result: str, **given: Any) -> int:
           > result.json
       $ toxeval verify result.json --predictions predictions.jsonl
     """
-    from toxeval.signature import mismatches, read_result
-
     from toxeval.report import table
+    from toxeval.result_files import read_result
+    from toxeval.signature import mismatches
 
     from .job import job_of, result_of
 

@@ -20,6 +20,8 @@ from .state import State
 #: What a row of an input holds: a label's name or id; a number, or two; several labels; fields with names; what tells
 #: groups of rows apart.
 LABEL, SCORE, SEQUENCE, RECORD, GROUP = "label", "score", "sequence", "record", "group"
+#: A text that is read as a label.
+TEXT = "text"
 
 
 @dataclass(frozen=True)

@@ -58,18 +58,21 @@ def build(page: Page) -> gr.Blocks:
             raise gr.Error(sentence(refusal)) from None
         return answer
 
+    inputs = ", ".join(dict.fromkeys(i.name for each in page.definitions.values() for i in each.inputs))
     with gr.Blocks(title=f"{page.name}: {page.title}", analytics_enabled=False, delete_cache=(600, 600)) as demo:
         functions = [read, score, draw, example]
-        gr.HTML(form_html(page), js_on_load=SCRIPT, server_functions=functions, apply_default_css=False)
+        names = [example.name for example in page.examples]
+        form = form_html(page.title, page.question, names, page.options_html(0))
+        gr.HTML(form, js_on_load=SCRIPT, server_functions=functions, apply_default_css=False)
         with gr.Accordion("About this metric: its card", open=False):
             gr.Markdown(_card(page), latex_delimiters=[], elem_classes="tox-card-text")
         gr.api(
             result,
             api_name="score",
             api_description=(
-                f"Scores some rows with {page.name}. columns: input -> list of values, such as "
-                f"{dict(page.examples[0].columns)!r:.200}…; options: as in Python's compute, and config_name. Gives what "
-                "`toxeval score --json` writes."
+                f"Scores some rows with {page.name}. columns: a list of values for each of {inputs}. options: those of "
+                "compute in Python; config_name; answers, a rule by which predictions are read as labels, and aliases. "
+                "Gives what `toxeval score --json` writes."
             ),
             concurrency_limit=8,
         )

@@ -1,34 +1,18 @@
 """The controls for a metric's options, which follow from their declarations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from toxeval.core.declarations import (
-    INTERVAL_OPTIONS,
-    Choice,
-    Definition,
-    Flag,
-    GridWidth,
-    NamedNumbers,
-    Numbers,
-    Option,
-    Whole,
-)
+from toxeval.answers import RULES
+from toxeval.core.declarations import Choice, Flag, NamedNumbers, Numbers, Option, Whole
 from toxeval.core.refusals import NUMBER, is_number, refuse
 from toxeval.page.words import label_of
 
-#: What a public page computes at most, since a server's time is everybody's: the value of an option, or how many it has.
+#: What a public page computes at most, since a server's time is everybody's: an option's value, or how many it has.
 MOST = {"n_resamples": 5_000, Numbers.kind: 50}
-
-
-def options_of(definitions: Sequence[Definition]) -> dict[str, Option]:
-    """The options a page shows; a grid bounds the memory of more rows than a page takes."""
-    every = [option for each in definitions for option in (*each.options, *INTERVAL_OPTIONS)]
-    return {option.name: option for option in every if not isinstance(option, GridWidth)}
-
-
-# --- shown --------------------------------------------------------------------------------------------------------
+#: How a page asks what predictions are: as labels, others refused or counted as wrong, or as answers by a rule.
+INVALID = {"error": "labels; anything else is refused", "count": "labels; anything else counts as wrong"}
 
 
 def shown(option: Option, value: Any) -> Any:
@@ -39,43 +23,56 @@ def shown(option: Option, value: Any) -> Any:
     """
     if isinstance(option, Flag):
         return bool(value)
-    if value is None:
-        return ""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={number:g}" for name, number in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        return ", ".join(f"{name}={number}" for name, number in value.items())
+    return "" if value is None else ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def control(option: Option, value: Any) -> str:
-    """The HTML of a control.
-
-    Args:
-        option: the option.
-        value: what it shows at first.
-    """
-    name, about = f"tox-{option.name}", f'<small id="tox-{option.name}-about">{escape(option.about)}</small>'
-    common = f'data-option="{option.name}" aria-describedby="{name}-about"'
-    now = shown(option, value)
-    if isinstance(option, Flag):
-        box = f'<input type="checkbox" id="{name}" {common}{" checked" * now}>'
-        return f'<div class="tox-control"><label for="{name}">{box} {label_of(option.name)}</label>{about}</div>'
+    """The HTML of a control that shows a value."""
+    now, label = shown(option, value), label_of(option.name)
+    if option.name == "invalid":
+        return _answers_control(now)
     if isinstance(option, Choice):
         choices = {shown(option, choice): shown(option, choice) or "default" for choice in option.choices}
-        return choice_control(option.name, label_of(option.name), choices, now, about)
-    hint = ' inputmode="decimal"' if not isinstance(option, (Numbers, NamedNumbers)) else ""
-    box = f'<input type="text" id="{name}" {common} value="{escape(now)}" placeholder="none"{hint} autocomplete="off">'
-    return f'<div class="tox-control"><label for="{name}">{label_of(option.name)}</label>{box}{about}</div>'
+        return choice(option.name, label, choices, now, option.about)
+    return _box(option.name, label, now, option.about, "none" if option.default is None else "")
 
 
-def choice_control(name: str, label: str, choices: Mapping[str, str], now: str, about: str = "") -> str:
+def choice(name: str, label: str, choices: Mapping[str, str], now: str, about: str = "") -> str:
     """The HTML of a choice: ``choices`` is value -> what it is called."""
     radios = "".join(
         f'<label><input type="radio" name="tox-{name}" value="{escape(value)}" data-option="{name}"'
         f"{' checked' * (value == now)}> {escape(called)}</label>"
         for value, called in choices.items()
     )
-    described = f' aria-describedby="tox-{name}-about"' if about else ""
-    return f'<fieldset class="tox-control"{described}><legend>{escape(label)}</legend>{radios}{about}</fieldset>'
+    inside = f"<legend>{escape(label)}</legend>{radios}<small>{escape(about)}</small>"
+    return f'<fieldset class="tox-control">{inside}</fieldset>'
+
+
+def _box(name: str, label: str, now: Any, about: str, hint: str = "") -> str:
+    common = f'id="tox-{name}" data-option="{name}" aria-describedby="tox-{name}-about"'
+    after = f'<small id="tox-{name}-about">{escape(about)}</small></div>'
+    if isinstance(now, bool):
+        box = f'<input type="checkbox" {common}{" checked" * now}>'
+        return f'<div class="tox-control"><label for="tox-{name}">{box} {label}</label>{after}'
+    box = f'<input type="text" {common} value="{escape(now)}" placeholder="{hint}">'
+    return f'<div class="tox-control"><label for="tox-{name}">{label}</label>{box}{after}'
+
+
+def _answers_control(now: str) -> str:
+    """One choice of how predictions are read, and what some of the rules need."""
+    choices = INVALID | {rule: f"a language model's answers; {about}" for rule, about in RULES.items()}
+    options = "".join(
+        f'<option value="{rule}"{" selected" * (rule == now)}>{escape(about)}</option>'
+        for rule, about in choices.items()
+    )
+    return (
+        '<div class="tox-control"><label for="tox-invalid">Predictions are</label>'
+        f'<select id="tox-invalid" data-option="invalid">{options}</select></div>'
+        + _box("rule_part", "Field or pattern", "", "Of the JSON object, or the regular expression with one group.")
+        + _box("aliases", "Other words for labels", "", "In answers, such as offensive=OFF, clean=NOT.")
+    )
 
 
 # --- read ---------------------------------------------------------------------------------------------------------
@@ -95,6 +92,19 @@ def values_of(options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[s
     return {name: value for name, value in values.items() if repr(value) != repr(options[name].default)}
 
 
+def answers_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The rule for answers and its aliases, taken out of what is given for the options; empty without a rule."""
+    part, aliases, rule = given.pop("rule_part", ""), given.pop("aliases", ""), given.pop("answers", "")
+    if given.get("invalid") in RULES:
+        rule, given["invalid"] = f"{given['invalid'].partition(':')[0]}", "count"
+        rule = f"{rule}:{part}" if rule in ("json", "regex") else rule
+    if not rule:
+        return {}
+    if not isinstance(aliases, dict):
+        aliases = dict(_pairs(str(aliases))) if aliases else {}
+    return {"rule": str(rule), "aliases": {str(word): label for word, label in aliases.items()}}
+
+
 def _value(option: Option, given: Any) -> Any:
     if isinstance(given, str) and not isinstance(option, Flag):
         value = _parsed(option, given.strip())
@@ -104,31 +114,31 @@ def _value(option: Option, given: Any) -> Any:
     most = MOST.get(option.name, MOST.get(option.kind))
     size = value if isinstance(option, Whole) else len(value) if isinstance(option, Numbers) else 0
     if most is not None and size > most:
-        what = "" if isinstance(option, Whole) else " of them"
-        refuse(f"{size}{what}", f"up to {most} on this page", option=option.name)
+        refuse(f"{size}{'' if isinstance(option, Whole) else ' of them'}", f"up to {most} here", option=option.name)
     return value
 
 
 def _parsed(option: Option, text: str) -> Any:
     """What a text stands for; what stands for nothing stays as it is, to be refused."""
     if isinstance(option, Numbers):
-        return [_number(part) for part in _parts(text)]
+        return [_number(part.strip()) for part in text.split(",") if part.strip()]
     if not text:
         return None
     if isinstance(option, NamedNumbers):
-        pairs = [part.partition("=") for part in _parts(text)]
-        numbers = {name.strip(): _number(number.strip()) for name, _, number in pairs}
+        pairs = _pairs(text)
+        numbers = {name: _number(number) for name, number in pairs}
         return numbers if len(numbers) == len(pairs) else text
     if isinstance(option, Choice):
         return next((choice for choice in option.choices if shown(option, choice) == text), text)
     return _number(text)
 
 
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+def _pairs(text: str) -> list[tuple[str, str]]:
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
 def _number(text: str) -> Any:
     if not NUMBER.fullmatch(text):
         return text
-    return float(text) if not text.lstrip("+-").isdigit() else int(text)
+    return int(text) if text.lstrip("+-").isdigit() else float(text)

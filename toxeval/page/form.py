@@ -1,10 +1,12 @@
 """The form: rows, options, and the place for the result."""
 
+from collections.abc import Collection, Mapping
 from html import escape
+from typing import Any
 
-from toxeval.page.controls import choice_control, control
+from toxeval.core.declarations import Option
+from toxeval.page.controls import choice, control
 from toxeval.page.look import CSS
-from toxeval.page.page import Page
 from toxeval.page.rows import LIMITS
 from toxeval.read.opening import ENDINGS
 
@@ -14,38 +16,36 @@ NOTE = (
 )
 
 
-def form_html(page: Page) -> str:
-    """The page's form."""
-    examples = "".join(
-        f'<button type="button" data-example="{number}">{escape(example.name)}</button>'
-        for number, example in enumerate(page.examples)
+def form_html(title: str, question: str, examples: Collection[str], options: str) -> str:
+    """A page's form.
+
+    Args:
+        title, question: at its head.
+        examples: what their buttons say.
+        options: the HTML of the options.
+    """
+    buttons = "".join(
+        f'<button type="button" data-example="{number}">{escape(name)}</button>' for number, name in enumerate(examples)
     )
-    configs = ""
-    if len(page.definitions) > 1:
-        first = next(iter(page.definitions))
-        named = {config: page.configs.get(config, config) for config in page.definitions}
-        configs = choice_control("config", "What is scored", named, first).replace("data-option", "data-kind")
     limits = f"{', '.join(ENDINGS)}; up to {(LIMITS.bytes or 0) / 1e6:.0f} MB and {LIMITS.rows:,} rows"
     return f"""<style>{CSS}</style>
-<div class="tox-head"><h1>{escape(page.title)}</h1><p>{escape(page.question)}</p><p class="tox-warning">{NOTE}</p></div>
-<form class="tox-columns" autocomplete="off" aria-label="{escape(page.name)}">
+<div class="tox-head"><h1>{escape(title)}</h1><p>{escape(question)}</p><p class="tox-warning">{NOTE}</p></div>
+<form class="tox-columns" autocomplete="off" aria-label="{escape(title)}">
   <div>
     <h2>1. Rows</h2>
-    <div class="tox-files" role="group" aria-label="Examples"><strong>Examples</strong>{examples}</div>
-    {configs}
+    <div class="tox-files" role="group" aria-label="Examples"><strong>Examples</strong>{buttons}</div>
     <div id="tox-box">
       <label for="tox-text"><strong>Rows</strong>
-        <small>from a spreadsheet, CSV (commas or semicolons), JSON or JSON Lines; with or without a header</small></label>
+        <small>from a spreadsheet, CSV (commas or semicolons) or JSON Lines; with or without a header</small></label>
       <textarea id="tox-text" rows="8" spellcheck="false" autocapitalize="off"></textarea>
     </div>
-    <p id="tox-chosen" hidden><strong id="tox-name"></strong>
-      <button type="button" id="tox-remove">Remove the file</button></p>
+    <p id="tox-chosen" hidden><strong></strong> <button type="button" id="tox-remove">Remove the file</button></p>
     <label id="tox-drop"><input type="file" id="tox-file" accept="{",".join(ENDINGS)}">
-      <span><strong>Choose a file</strong> or drop it here <small>{limits}</small></span></label>
+      <strong>Choose a file</strong> or drop it here <small>{limits}</small></label>
     <div id="tox-reading"></div>
     <p id="tox-message" class="tox-error" role="alert"></p>
     <h2>2. Options</h2>
-    {_options_html(page)}
+    <div id="tox-options">{options}</div>
     <button type="submit" class="tox-compute">Compute</button>
   </div>
   <div>
@@ -57,8 +57,24 @@ def form_html(page: Page) -> str:
 """
 
 
-def _options_html(page: Page) -> str:
-    """The controls, those that few need folded away."""
-    shown = {name: control(option, page.at_first(name)) for name, option in page.controls.items()}
-    first = "".join(shown.pop(name) for name in (*page.options, "confidence_level", "detailed"))
-    return f"{first}<details><summary>More options</summary>{''.join(shown.values())}</details>"
+def options_html(
+    options: Mapping[str, Option],
+    values: Mapping[str, Any],
+    folded: Collection[str],
+    configs: Mapping[str, str],
+    config: str,
+) -> str:
+    """The controls, those that few need folded away.
+
+    Args:
+        options: name -> option.
+        values: what each shows.
+        folded: names of those that are folded away.
+        configs: configuration -> what is scored in it.
+        config: the one that is chosen.
+    """
+    shown = {name: control(option, values[name]) for name, option in options.items()}
+    first = choice("config_name", "What is scored", configs, config) if len(configs) > 1 else ""
+    more = "".join(html for name, html in shown.items() if name in folded)
+    first += "".join(html for name, html in shown.items() if name not in folded)
+    return f"{first}<details><summary>More options</summary>{more}</details>"

@@ -92,7 +92,7 @@ fieldset.tox-control label { font-weight: 400; display: inline-block; margin-rig
 .tox-scores td { font-variant-numeric: tabular-nums; }
 .tox-picture { margin-top: .6rem; overflow-x: auto; background: #fff; border-radius: 8px; }
 .tox-picture img { display: block; width: 100%; max-width: 640px; min-width: 320px; margin: 0 auto; }
-.tox-picture img.tox-wide { max-width: none; min-width: 600px; }
+.tox-picture.tox-wide img { max-width: none; min-width: 600px; }
 .dark .tox-picture { background: #000; }
 .dark .tox-picture img { filter: invert(1) hue-rotate(180deg); }
 .tox-code { position: relative; }

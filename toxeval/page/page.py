@@ -11,16 +11,15 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from toxeval.core.declarations import Choice, Definition, Option, Picture
+from toxeval.core.declarations import INTERVAL_OPTIONS, Choice, Definition, GridWidth, Option, Picture
 from toxeval.core.refusals import Refusal, refuse
 from toxeval.page import results, scoring
-from toxeval.page.controls import options_of, shown, values_of
-from toxeval.page.rows import LIMITS, columns_said, file_name, open_given, read_given
+from toxeval.page.controls import answers_of, values_of
+from toxeval.page.form import options_html
+from toxeval.page.rows import LIMITS, Given, columns_said, open_given, read_given
 from toxeval.page.words import sentence
-from toxeval.read import Table, open_bytes
+from toxeval.read import open_bytes
 
-#: What a browser sends, and what it gets.
-Given = Mapping[str, Any]
 Answer = dict[str, Any]
 #: What the page shows at first where a default would leave it poorer.
 AT_FIRST = {"confidence_level": 0.95}
@@ -84,41 +83,47 @@ class Page:
 
     @cached_property
     def controls(self) -> Mapping[str, Option]:
-        """The options of all configurations."""
-        return options_of(list(self.definitions.values()))
+        """The options of all configurations; a grid bounds the memory of more rows than a page takes."""
+        every = [option for each in self.definitions.values() for option in (*each.options, *INTERVAL_OPTIONS)]
+        first = [option for name in (*self.options, "confidence_level") for option in every if option.name == name]
+        return {option.name: option for option in [*first, *every] if not isinstance(option, GridWidth)}
 
-    def at_first(self, name: str) -> Any:
-        """The value of an option as the page opens."""
-        return AT_FIRST.get(name, self.controls[name].default)
+    def options_html(self, number: int) -> str:
+        """The form's options, as an example has them."""
+        example = self.examples[number]
+        values = {name: option.default for name, option in self.controls.items()} | AT_FIRST | dict(example.options)
+        folded = self.controls.keys() - {*self.options, "confidence_level"}
+        configs = {config: self.configs.get(config, config) for config in self.definitions}
+        return options_html(self.controls, values, folded, configs, example.config)
 
     # What a browser asks for.
 
-    def read(self, given: Given) -> Answer:
+    def read(self, given: Mapping[str, Any]) -> Answer:
         """How rows are read, as HTML; ``refused`` is whether there is nothing that can be scored."""
-        reading = read_given(self._definition(given.get("config")), given)
-        return {"html": results.reading_html(reading), "refused": reading.n_rows == 0}
+        definition = self._definition(given.get("config"))
+        reading = read_given(definition, given)
+        return {"html": results.reading_html(definition, reading), "refused": reading.n_rows == 0}
 
-    def score(self, given: Given) -> Answer:
+    def score(self, given: Mapping[str, Any]) -> Answer:
         """Scores as HTML, what is said of them aloud, and the files; or a message, and the option it is about."""
         try:
-            scored, table, named = self._scored(given)
+            scored, rows = self._scored(given)
         except Refusal as refusal:
             return {"message": sentence(refusal), "option": refusal.option.partition("[")[0]}
-        file = file_name(given, table, named)
+        files = scoring.tables(scored.result)
         code = {
-            "In Python": scoring.python_lines(scored, os.environ.get("SPACE_ID", ""), file),
-            "As a command": scoring.command_lines(scored, file),
+            "In Python": scoring.python_lines(scored, os.environ.get("SPACE_ID", ""), rows.saved_as),
+            "As a command": scoring.command_lines(scored, rows.saved_as),
         }
-        files = scoring.tables(scored)
-        kept = [] if named and given.get("file") else [file]
+        names = [*files, *([] if rows.saved_as == rows.file else [rows.saved_as])]
         return {
-            "html": results.scores_html(scored, self.cards, [*files, *kept], code),
+            "html": results.scores_html(scored, self.cards, names, code),
             "status": results.status(scored, self.cards),
             "files": files,
-            "rows": {"name": file, "head": "" if named else table.separator.join(table.columns) + "\n"},
+            "rows": {"name": rows.saved_as, "header": rows.header},
         }
 
-    def draw(self, given: Given) -> Answer:
+    def draw(self, given: Mapping[str, Any]) -> Answer:
         """The picture as HTML, and its files in base64."""
         try:
             files, wide = scoring.picture(self._scored(given)[0], self.picture)
@@ -130,11 +135,11 @@ class Page:
 
     @cache  # noqa: B019  there is one page a process
     def example(self, number: int) -> Answer:
-        """An example: its rows, what the controls show, and what the page answers to them."""
+        """An example: its rows, the options, and what the page answers to them."""
         example = self.examples[number]
-        options = {n: shown(o, example.options.get(n, self.at_first(n))) for n, o in self.controls.items()}
-        given = {"text": example.text, "config": example.config, "options": options}
-        return {**given, "read": self.read(given), "score": self.score(given), "draw": self.draw(given)}
+        given = {"text": example.text, "config": example.config, "options": AT_FIRST | dict(example.options)}
+        answers = {"read": self.read(given), "score": self.score(given), "draw": self.draw(given)}
+        return {"text": example.text, "options": self.options_html(number), **answers}
 
     # What a program asks for.
 
@@ -146,20 +151,26 @@ class Page:
         """
         given = dict(options)
         definition = self._definition(given.pop("config_name", None))
-        for name in set(given) - set(options_of([definition])):
-            refuse("unknown", ", ".join(options_of([definition])), where=f"option {name[:40]}")
+        answers = answers_of(given)
+        for name in given.keys() - self.controls.keys():
+            allowed = ", ".join([*self.controls, "answers", "aliases", "config_name"])
+            refuse("unknown", allowed, where=f"option {name[:40]}")
         table = open_bytes("columns.json", json.dumps(columns).encode(), limits=LIMITS)
-        scored = scoring.score(definition, table, {}, values_of(options_of([definition]), given))
+        scored = scoring.score(definition, table, {}, self._values(definition, given), answers)
         return json.loads(scored.result.to_json())
 
     def _definition(self, config: Any) -> Definition:
-        chosen = Choice("config_name", "", next(iter(self.definitions)), choices=tuple(self.definitions))
-        return self.definitions[chosen.default if config is None else chosen.check(config)]
+        first = next(iter(self.definitions))
+        choice = Choice("config_name", "", first, choices=tuple(self.definitions))
+        return self.definitions[first if config is None else choice.check(config)]
 
-    def _scored(self, given: Given) -> tuple[scoring.Scored, Table, bool]:
-        """Scores, the table, and whether that has its columns' names."""
-        definition = self._definition(given.get("config"))
-        shown_now = given.get("options")
-        options = values_of(options_of([definition]), shown_now if isinstance(shown_now, dict) else {})
-        table, named = open_given(definition, given)
-        return scoring.score(definition, table, columns_said(given, table), options), table, named
+    def _values(self, definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
+        own = {option.name for option in (*definition.options, *INTERVAL_OPTIONS)}
+        return values_of({name: option for name, option in self.controls.items() if name in own}, given)
+
+    def _scored(self, given: Mapping[str, Any]) -> tuple[scoring.Scored, Given]:
+        definition, shown = self._definition(given.get("config")), given.get("options")
+        shown = dict(shown) if isinstance(shown, dict) else {}
+        answers = answers_of(shown)
+        options, rows = self._values(definition, shown), open_given(definition, given)
+        return scoring.score(definition, rows.table, columns_said(given, rows.table), options, answers), rows

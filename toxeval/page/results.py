@@ -5,45 +5,55 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from toxeval.page.rows import Column, Reading
+from toxeval.core.declarations import Definition
+from toxeval.page.rows import Reading, asked
 from toxeval.page.scoring import Scored
 from toxeval.page.words import sentence
+from toxeval.read.columns import ID
+
+#: So many characters of a value are shown.
+LONGEST_SHOWN = 24
 
 
-def reading_html(reading: Reading) -> str:
+def reading_html(definition: Definition, reading: Reading) -> str:
     """How rows were read: a sentence, and for each input where it was found."""
-    parts = []
+    parts, choices, given = [], [], reading.given
     if reading.refusal is not None:
         parts.append(f'<p class="tox-error" role="alert">{escape(sentence(reading.refusal))}</p>')
-    if reading.n_rows:
-        rows = f"{reading.n_rows:,} row{'s' * (reading.n_rows != 1)}"
-        n = len(reading.choices)
-        parts.append(f'<p class="tox-good">{escape(reading.read_as)}: {rows}, {n} column{"s" * (n != 1)}.</p>')
-    if reading.header is not None:
-        checked = " checked" * reading.header
-        parts.append(
-            f'<p><label><input type="checkbox" id="tox-header"{checked}> The first row has the names of the columns'
-            "</label></p>"
-        )
-    inputs = "".join(_column_html(each, reading.choices) for each in reading.columns)
-    return f'{"".join(parts)}<div class="tox-inputs" role="group" aria-label="Columns">{inputs}</div>'
-
-
-def _column_html(column: Column, choices: Sequence[str]) -> str:
-    name = escape(column.name)
-    none = ("choose a column" if column.required else "none") if choices else "no rows yet"
-    options = f'<option value="">{none}</option>' + "".join(
-        f"<option{' selected' * (choice == column.column)}>{escape(choice)}</option>" for choice in choices
+    if given is not None and reading.n_rows:
+        choices = list(dict.fromkeys([*given.table.columns, *filter(None, (reading.found or {}).values())]))
+        many = f"{_n(reading.n_rows, 'row')}, {_n(len(given.table.columns), 'column')}"
+        parts.append(f'<p class="tox-good">{escape(given.table.read_as)}: {many}.</p>')
+        if given.table.separator:
+            box = f'<input type="checkbox" id="tox-header"{" checked" * given.named}>'
+            parts.append(f"<p><label>{box} The first row has the names of the columns</label></p>")
+    columns = "".join(
+        _column_html(reading, choices, *each)
+        for each in asked(definition)
+        if each[0] != ID or ID in (reading.found or {})
     )
-    lacking = ' class="tox-lacking"' if choices and column.required and not column.column else ""
-    values = f"<small>{escape(', '.join(column.values))}, …</small>" if column.values else ""
-    optional = "" if column.required else " (may be left out)"
+    return f'{"".join(parts)}<div class="tox-inputs" role="group" aria-label="Columns">{columns}</div>'
+
+
+def _column_html(reading: Reading, choices: Sequence[str], name: str, about: str, required: bool) -> str:
+    found = (reading.found or {}).get(name, "")
+    none = "no rows yet" if not choices else "choose a column" if required else "none"
+    options = f'<option value="">{none}</option>' + "".join(
+        f"<option{' selected' * (choice == found)}>{escape(choice)}</option>" for choice in choices
+    )
+    lacking = ' class="tox-lacking"' if choices and required and not found else ""
+    values = [str(value) for value in reading.values(found)] if found else []
+    first = escape(", ".join(value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…" for value in values))
     return (
         f'<div{lacking}><label for="tox-column-{name}"><strong>{name.replace(".", ".<wbr>")}</strong>'
-        f" <small>{escape(column.about)}{optional}</small></label>"
+        f" <small>{escape(about)}{'' if required else ' (may be left out)'}</small></label>"
         f'<div><select id="tox-column-{name}" data-column="{name}"{"" if choices else " disabled"}>{options}</select>'
-        f"{values}</div></div>"
+        f"<small>{first}{', …' * bool(values)}</small></div></div>"
     )
+
+
+def _n(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
@@ -78,7 +88,7 @@ def status(scored: Scored, cards: Mapping[str, str]) -> str:
     key = next(key for key in (*cards, *scores) if key in scores)
     interval = _interval(scores, key).replace("–", "to")
     return (
-        f"Result of {scored.result.n_rows:,} row{'s' * (scored.result.n_rows != 1)}: {cards.get(key, key)} "
+        f"Result of {_n(scored.result.n_rows, 'row')}: {cards.get(key, key)} "
         f"{_number(scores[key])}{f', interval {interval}' if interval else ''}."
     )
 
@@ -99,7 +109,7 @@ def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
     rows = "".join(_row_html(scores, key, bool(level)) for key in keys if not _is_bound(scores, key))
     return (
         f'<div class="tox-scroll" tabindex="0" role="region" aria-label="All scores"><table class="tox-scores">'
-        f"<caption>All scores of {n_rows:,} row{'s' * (n_rows != 1)}</caption>"
+        f"<caption>All scores of {_n(n_rows, 'row')}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -155,8 +165,8 @@ def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
     """
     name, content = next(iter(files.items()))
     return (
-        f'<div class="tox-picture" tabindex="0" role="region" aria-label="Picture"><img alt="{escape(alt)}"{" class=tox-wide" * wide} '
-        f'src="data:image/{name[-3:]};base64,{content}"></div>'
+        f'<div class="tox-picture{" tox-wide" * wide}" tabindex="0" role="region" aria-label="Picture">'
+        f'<img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
         f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
     )
 

@@ -9,6 +9,7 @@ from pprint import pformat
 from typing import Any
 
 from toxeval import pictures, plots, report
+from toxeval.answers import with_answers
 from toxeval.core.declarations import INTERVAL_OPTIONS, Definition, Picture
 from toxeval.core.metric import DOUBTED_ROWS, Metric
 from toxeval.core.refusals import Refusal
@@ -21,6 +22,8 @@ from toxeval.signature import Result, digest, full_options
 INLINE_ROWS = 40
 #: What the picture calls whose rows they are.
 SYSTEM = "system"
+#: How the command calls the options of intervals that it has options of its own for.
+FLAGS = {"confidence_level": "--confidence", "n_resamples": "--resamples", "seed": "--seed"}
 #: matplotlib's settings are global, and pictures are drawn with settings of their own.
 _DRAWING = threading.Lock()
 
@@ -33,7 +36,7 @@ class Scored:
         metric: with its options.
         result: what ``toxeval score --json`` writes.
         state: what was counted of the rows.
-        inputs: the inputs; None where there are many rows.
+        inputs: the inputs; empty where there are many rows.
         options: those that aren't at their defaults, of scores and intervals.
         undefined: key -> why a score has no value.
         doubts: what looks wrong, as sentences.
@@ -42,13 +45,19 @@ class Scored:
     metric: Metric
     result: Result
     state: State
-    inputs: Mapping[str, Any] | None
+    inputs: Mapping[str, Any]
     options: Mapping[str, Any]
     undefined: Mapping[str, str]
     doubts: tuple[str, ...]
 
 
-def score(definition: Definition, table: Table, said: Mapping[str, str], options: Mapping[str, Any]) -> Scored:
+def score(
+    definition: Definition,
+    table: Table,
+    said: Mapping[str, str],
+    options: Mapping[str, Any],
+    answers: Mapping[str, Any],
+) -> Scored:
     """Score a table, as the command does.
 
     Args:
@@ -56,21 +65,22 @@ def score(definition: Definition, table: Table, said: Mapping[str, str], options
         table: the table.
         said: input -> column.
         options: of scores and intervals, checked.
+        answers: ``rule`` and ``aliases`` by which answers are read as labels; empty without.
 
     Raises:
         Refusal: for what can't be scored.
     """
-    intervals = {option.name: options[option.name] for option in INTERVAL_OPTIONS if option.name in options}
-    if "confidence_level" not in intervals:
-        intervals = {}
-    chosen = {name: value for name, value in options.items() if definition_has(definition, name)}
+    if answers:
+        definition = with_answers(definition, **answers)
+    names = {option.name for option in INTERVAL_OPTIONS}
+    intervals = {n: v for n, v in options.items() if n in names and options.get("confidence_level") is not None}
+    chosen = {n: v for n, v in options.items() if n not in names}
     metric = Metric(definition, **chosen)
     rows = Rows(definition, table, columns=said)
     inputs = add_rows(metric, rows, groups=bool(intervals))
     state = metric.added_state()
     result = Result(
-        metric=definition.name,
-        config=definition.config,
+        definition=definition,
         options=full_options(definition, chosen, inputs),
         detailed=bool(chosen.get("detailed")),
         confidence={**metric.interval_options, **intervals} if intervals else {},
@@ -79,10 +89,12 @@ def score(definition: Definition, table: Table, said: Mapping[str, str], options
         digest=digest(state),
         scores=metric.compute(**intervals) or {},
         columns=dict(said),
+        answers=dict(answers),
     )
-    few = {name: values for name, values in rows.collect().items() if name in inputs} if state.n_rows <= INLINE_ROWS else None
+    few = rows.collect() if state.n_rows <= INLINE_ROWS else {}
+    given = {name: values for name, values in few.items() if name in inputs}
     undefined = metric.score(state, **metric.score_options).undefined
-    return Scored(metric, result, state, few, chosen | intervals, undefined, tuple(_doubts(definition, state)))
+    return Scored(metric, result, state, given, chosen | intervals, undefined, tuple(_doubts(definition, state)))
 
 
 def _doubts(definition: Definition, state: State) -> Iterator[str]:
@@ -92,23 +104,13 @@ def _doubts(definition: Definition, state: State) -> Iterator[str]:
             yield sentence(Refusal(found, hint=hint, inputs=(name,)))
 
 
-def definition_has(definition: Definition, option: str) -> bool:
-    """Whether it is an option of the metric, and not one of intervals."""
-    return any(each.name == option for each in definition.options)
-
-
 # --- taken away ---------------------------------------------------------------------------------------------------
 
 
-def tables(scored: Scored) -> dict[str, str]:
+def tables(result: Result) -> dict[str, str]:
     """Files of a result: name -> text."""
-    result = scored.result
-    return {
-        "result.json": result.to_json(),
-        "result.md": report.render(result, "markdown"),
-        "result.tex": report.render(result, "latex"),
-        "result.csv": report.render(result, "csv"),
-    }
+    styles = {"result.md": "markdown", "result.tex": "latex", "result.csv": "csv"}
+    return {"result.json": result.to_json()} | {file: report.render(result, style) for file, style in styles.items()}
 
 
 def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple[dict[str, bytes], bool]:
@@ -129,29 +131,33 @@ def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple
     return files, bool(figure.get_figwidth() > plots.COLUMN)
 
 
-def python_lines(scored: Scored, module: str, file: str) -> str:
+def python_lines(scored: Scored, space: str, file: str) -> str:
     """Python that gives the same scores.
 
     Args:
         scored: the result.
-        module: the Space's id, or "" where the metric is one of the package.
+        space: the Space's id, or "".
         file: where the rows are.
     """
-    result = scored.result
-    named = [result.metric] + [result.config] * (result.config != "default")
-    lines = ["import evaluate" if module and scored.inputs is not None else "import toxeval"]
-    load = f"evaluate.load({_arguments([module, *named[1:]])})" if module and scored.inputs is not None else ""
-    load = load or f"toxeval.load({_arguments(named)})"
-    given = [f"    {name}={_literal(value)},\n" for name, value in scored.options.items()]
-    if scored.inputs is None:
-        lines.append("from toxeval.read import Rows, open_table")
+    result, answers = scored.result, scored.result.answers
+    config = [result.config] * (result.config != "default")
+    load = f"toxeval.load({_arguments([result.metric, *config])})"
+    imports, rows, inputs = ["import toxeval"], "", scored.inputs
+    if answers:
+        imports = ["from toxeval.answers import with_answers", "from toxeval.core.metric import Metric"]
+        imports.append("from toxeval.loading import definition")
+        load = f"Metric(with_answers(definition({_arguments([result.metric, *config])}), **{_literal(answers)}))"
+    elif space and inputs:
+        imports, load = ["import evaluate"], f"evaluate.load({_arguments([space, *config])})"
+    if not inputs:
+        imports.append("from toxeval.read import Rows, open_table")
         columns = f", columns={_literal(result.columns)}" if result.columns else ""
         rows = f"rows = Rows(metric.definition, open_table({file!r}){columns})\n"
-        given.insert(0, "    **rows.collect(),\n")
-    else:
-        rows = ""
-        given = [f"    {name}={_literal(value)},\n" for name, value in scored.inputs.items()] + given
-    return "\n".join([*lines, "", f"metric = {load}\n{rows}scores = metric.compute(\n{''.join(given)})\nprint(scores)\n"])
+    given = [f"{name}={_literal(value)}" for name, value in {**inputs, **scored.options}.items()]
+    lines = "".join(f"    {each},\n" for each in ([] if inputs else ["**rows.collect()"]) + given)
+    return "\n".join(
+        [*imports, "", f"metric = {load}", f"{rows}scores = metric.compute(", f"{lines})", "print(scores)\n"]
+    )
 
 
 def _arguments(names: list[str]) -> str:
@@ -167,18 +173,15 @@ def _literal(value: Any) -> str:
 
 def command_lines(scored: Scored, file: str) -> str:
     """The commands that give the same scores, and verify them."""
-    result, parts = scored.result, ["toxeval", "score", scored.result.metric, "--predictions", file]
-    if result.config != "default":
-        parts += ["--config", result.config]
+    result = scored.result
+    parts = ["toxeval", "score", result.metric, "--predictions", file]
+    parts += ["--config", result.config] * (result.config != "default")
     if result.columns:
         parts += ["--columns", ",".join(f"{name}={column}" for name, column in result.columns.items())]
-    flags = {"confidence_level": "--confidence", "n_resamples": "--resamples", "seed": "--seed"}
+    if result.answers:
+        parts += ["--answers", result.answers["rule"]]
+        parts += [part for word, label in result.answers["aliases"].items() for part in ("--alias", f"{word}={label}")]
     for name, value in scored.options.items():
-        if name in flags:
-            parts += [flags[name], str(value)]
-        elif name == "detailed":
-            parts.append("--detailed")
-        else:
-            parts += ["--option", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
-    quoted = shlex.quote(file)
-    return f"{shlex.join(parts)} --json > result.json\ntoxeval verify result.json --predictions {quoted}\n"
+        written = value if isinstance(value, str) else json.dumps(value)
+        parts += [FLAGS[name], written] if name in FLAGS else ["--option", f"{name}={written}"]
+    return f"{shlex.join(parts)} --json > result.json\ntoxeval verify result.json --predictions {shlex.quote(file)}\n"

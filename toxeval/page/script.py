@@ -18,7 +18,8 @@ const given = () => {
     if (input.type === 'checkbox') options[input.dataset.option] = input.checked;
     else if (input.type !== 'radio' || input.checked) options[input.dataset.option] = input.value;
   }
-  const config = form.querySelector('[name=tox-config]:checked')?.value;
+  const config = options.config_name;
+  delete options.config_name;
   return {text: file ? '' : text.value, file, header, columns, config, options};
 };
 const ask = async (question, ...about) => {
@@ -77,7 +78,7 @@ const choose = (chosen) => {
   text.value = '';
   find('#tox-chosen').hidden = !chosen;
   find('#tox-box').hidden = Boolean(chosen);
-  find('#tox-name').textContent = chosen ? chosen.name : '';
+  find('#tox-chosen strong').textContent = chosen ? chosen.name : '';
 };
 const take = (chosen) => {
   if (!chosen) return;
@@ -99,7 +100,7 @@ const take = (chosen) => {
 // --- results
 
 const present = (answer, origin) => {
-  files = {...answer.files, [answer.rows.name]: [answer.rows.head, origin]};
+  files = {...answer.files, [answer.rows.name]: [answer.rows.header, origin]};
   result.innerHTML = answer.html;
   result.classList.remove('tox-stale');
   say(answer.status);
@@ -134,15 +135,7 @@ const example = async (number) => {
   const mine = ++version, answer = await ask('example', number);
   if (mine !== version || !answer) return;
   text.value = answer.text;
-  const config = form.querySelector(`[name=tox-config][value="${CSS.escape(answer.config)}"]`);
-  if (config) config.checked = true;
-  for (const [name, value] of Object.entries(answer.options)) {
-    for (const input of form.querySelectorAll(`[data-option="${CSS.escape(name)}"]`)) {
-      if (input.type === 'radio') input.checked = input.value === value;
-      else if (input.type === 'checkbox') input.checked = value;
-      else input.value = value;
-    }
-  }
+  find('#tox-options').innerHTML = answer.options;
   readings += 1;
   show(answer.read);
   present(answer.score, text.value);
@@ -175,7 +168,7 @@ form.addEventListener('input', ({target}) => {
     header = target.checked;
     columns = {};
     read();
-  } else if (target.name === 'tox-config') {
+  } else if (target.dataset.option === 'config_name' || target.dataset.option === 'invalid') {
     columns = {};
     read();
   }

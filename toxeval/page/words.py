@@ -2,7 +2,7 @@
 
 from copy import copy
 
-from toxeval.core.refusals import OptionName, Refusal, SayColumns, SetOption, Words
+from toxeval.core.refusals import Refusal, SayColumns, SetOption, Words
 
 
 def label_of(option: str) -> str:
@@ -46,10 +46,6 @@ class PageWords(Words):
             return f"the command's --{option.name} takes it"
         chosen = {"True": "yes", "False": "no"}.get(str(option.value), option.value)
         return f"choose {chosen} for “{label_of(option.name)}”"
-
-    def option_name(self, option: OptionName) -> str:
-        """What an option is called."""
-        return f"“{label_of(option.name)}”"
 
     def columns(self, columns: SayColumns) -> str:
         """How to say which columns are what."""
