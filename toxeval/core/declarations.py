@@ -158,7 +158,7 @@ class Choice(Option):
     def _checked(self, value: Any) -> Any:
         for choice in self.choices:
             if is_number(value) and is_number(choice):
-                if value == choice or math.isnan(value) and math.isnan(choice):
+                if value == choice or value != value and choice != choice:  # a large int is no float
                     return choice
             elif type(value) is type(choice) and value == choice:
                 return choice

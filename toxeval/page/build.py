@@ -18,7 +18,6 @@ from toxeval.page.look import theme
 from toxeval.page.page import Page
 from toxeval.page.script import SCRIPT
 from toxeval.page.server import Doors, forgetting
-from toxeval.page.words import sentence
 
 #: Bytes from which on rows wait in a line of their own, so that a few large files don't keep everybody waiting.
 MANY = 200_000
@@ -55,7 +54,7 @@ def build(page: Page) -> gr.Blocks:
         try:
             answer: dict[str, Any] = await in_line("few", page.result, columns, options)
         except Refusal as refusal:
-            raise gr.Error(sentence(refusal)) from None
+            raise gr.Error(str(refusal), print_exception=False) from None
         return answer
 
     inputs = ", ".join(dict.fromkeys(i.name for each in page.definitions.values() for i in each.inputs))

@@ -95,9 +95,10 @@ def values_of(options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[s
 def answers_of(given: dict[str, Any]) -> dict[str, Any]:
     """The rule for answers and its aliases, taken out of what is given for the options; empty without a rule."""
     part, aliases, rule = given.pop("rule_part", ""), given.pop("aliases", ""), given.pop("answers", "")
-    if given.get("invalid") in RULES:
-        rule, given["invalid"] = f"{given['invalid'].partition(':')[0]}", "count"
-        rule = f"{rule}:{part}" if rule in ("json", "regex") else rule
+    asked = given.get("invalid")
+    if isinstance(asked, str) and asked in RULES:
+        rule, colon, _ = asked.partition(":")
+        rule, given["invalid"] = f"{rule}:{part}" if colon else rule, "count"
     if not rule:
         return {}
     if not isinstance(aliases, dict):

@@ -8,6 +8,7 @@ from typing import Any
 
 from toxeval.core.declarations import GROUP, LABEL, SCORE, SEQUENCE, Definition, Input
 from toxeval.core.refusals import NUMBER, Refusal, refuse
+from toxeval.page.words import base_name
 from toxeval.read import Limits, Table, open_bytes, open_pasted
 from toxeval.read.columns import ID, find_inputs
 from toxeval.read.tables import as_list, follow
@@ -61,7 +62,6 @@ def open_given(definition: Definition, given: Mapping[str, Any]) -> Given:
             name, content = str(file["name"]), base64.b64decode(file["data"], validate=True)
         except (ValueError, KeyError, TypeError, binascii.Error):
             refuse("the file didn't arrive whole; please choose it again")
-        name = name.replace("\\", "/").rpartition("/")[2]
 
     def read(header: bool) -> Table:
         if file:
@@ -71,14 +71,10 @@ def open_given(definition: Definition, given: Mapping[str, Any]) -> Given:
         return open_pasted(text, header=header, limits=LIMITS)
 
     named = header is not False
-    try:
-        table = read(named)
-        if table.separator and header is None and _is_row(definition, table.columns):
-            named, table = False, read(False)
-    except Refusal as refusal:
-        refusal.file = name
-        raise
-    return Given(table, named, name)
+    table = read(named)
+    if table.separator and header is None and _is_row(definition, table.columns):
+        named, table = False, read(False)
+    return Given(table, named, base_name(name))
 
 
 def _is_row(definition: Definition, cells: Sequence[str]) -> bool:

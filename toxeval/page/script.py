@@ -70,8 +70,11 @@ const show = (answer) => {
 };
 const read = async () => {
   const mine = ++readings;
+  reading.ariaBusy = 'true';
   const answer = await ask('read', given());
-  if (mine === readings) show(answer ?? {html: '<p class="tox-error" role="alert">The server gave no answer.</p>'});
+  if (mine !== readings) return;
+  reading.ariaBusy = 'false';
+  show(answer ?? {html: '<p class="tox-error" role="alert">The server gave no answer.</p>'});
 };
 const choose = (chosen) => {
   file = null; source = chosen; header = null; columns = {};
@@ -89,6 +92,7 @@ const take = (chosen) => {
     file = {name: chosen.name, data: ''};
     return refuse(`${chosen.name}: ${size} MB; allowed: up to ${MOST_BYTES / 1e6} MB.`);
   }
+  reading.ariaBusy = 'true';
   const reader = new FileReader();
   reader.onload = () => {
     file = {name: chosen.name, data: String(reader.result).split(',')[1] ?? ''};
@@ -137,6 +141,7 @@ const example = async (number) => {
   text.value = answer.text;
   find('#tox-options').innerHTML = answer.options;
   readings += 1;
+  reading.ariaBusy = 'false';
   show(answer.read);
   present(answer.score, text.value);
   picture(answer.draw);
@@ -156,6 +161,8 @@ form.addEventListener('input', ({target}) => {
   changed();
   if (target === text) {
     clearTimeout(timer);
+    readings += 1;
+    reading.ariaBusy = 'true';
     timer = setTimeout(read, 300);
   } else if (target.dataset.column) {
     const [input, field] = target.dataset.column.split('.');

@@ -24,40 +24,36 @@ DOORS = {
 
 
 class Doors:
-    """ASGI middleware that lets through what a page needs, as JSON, and no body over `MAX_REQUEST`."""
+    """ASGI middleware that lets through what a page needs, as JSON of up to `MAX_REQUEST` bytes."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         """Pass the request on, or turn it away."""
-        if scope["type"] != "http":
+        status, why = _turned_away(scope) if scope["type"] == "http" else (0, b"")
+        if not status:
             await self.app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        size, kind = headers.get(b"content-length", b"0"), headers.get(b"content-type", b"")
-        status, why = 0, b""
-        if method not in DOORS or not DOORS[method].fullmatch(scope["path"]):
-            status, why = 404, b"There is nothing here."
-        elif not size.isdigit() or int(size) > MAX_REQUEST:
-            status, why = 413, b"The request is too large."
-        elif method == "POST" and not kind.startswith(b"application/json"):
-            status, why = 415, b"JSON is wanted."
-        if status:
-            start = {"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]}
-            await send(start)
-            await send({"type": "http.response.body", "body": why})
-            return
-        taken = 0
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": why})
 
-        async def limited() -> Any:
-            nonlocal taken
-            message = await receive()
-            taken += len(message.get("body", b""))
-            return message if taken <= MAX_REQUEST else {"type": "http.disconnect"}
 
-        await self.app(scope, limited, send)
+def _turned_away(scope: MutableMapping[str, Any]) -> tuple[int, bytes]:
+    """With which status, and why; 0 for what is let through."""
+    headers = dict(scope["headers"])
+    method, size = scope["method"].replace("HEAD", "GET"), headers.get(b"content-length", b"")
+    if method not in DOORS or not DOORS[method].fullmatch(scope["path"]):
+        return 404, b"There is nothing here."
+    if method == "GET":
+        return 0, b""
+    if not size.isdigit():
+        return 411, b"A request says how long it is."
+    if int(size) > MAX_REQUEST:
+        return 413, b"The request is too large."
+    if not headers.get(b"content-type", b"").startswith(b"application/json"):
+        return 415, b"JSON is wanted."
+    return 0, b""
 
 
 def forget(holder: Any, before: datetime.datetime) -> None:

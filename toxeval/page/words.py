@@ -3,6 +3,7 @@
 from copy import copy
 
 from toxeval.core.refusals import Refusal, SayColumns, SetOption, Words
+from toxeval.read.opening import PASTED
 
 
 def label_of(option: str) -> str:
@@ -14,6 +15,11 @@ def label_of(option: str) -> str:
     return option.replace("_", " ").capitalize()
 
 
+def base_name(name: str) -> str:
+    """A file's name without folders."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
 def sentence(refusal: Refusal) -> str:
     """A refusal as a sentence.
 
@@ -21,7 +27,7 @@ def sentence(refusal: Refusal) -> str:
     Row 2, predictions: unknown label 'UNK'; allowed: NOT, OFF.
     """
     shown = copy(refusal)
-    shown.metric = ""
+    shown.metric, shown.file = "", "" if refusal.file == PASTED else base_name(refusal.file)
     text = shown.text(PageWords())
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
 
