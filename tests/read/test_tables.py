@@ -316,7 +316,8 @@ def test_an_object_of_columns() -> None:
         ValueError, match="c.json: an object; an array of JSON objects is wanted, or an object of colum"
     ):
         rows("sold_macro_f1", "c.json", '{\n"predictions": [1, 0], "references": 1}')
-    many = json.dumps({"predictions": ["OFF"] * 20_000, "references": ["OFF"] * 20_000})  # more than a block, in one line
+    # more than a block, in one line
+    many = json.dumps({"predictions": ["OFF"] * 20_000, "references": ["OFF"] * 20_000})
     assert len(rows("sold_macro_f1", "c.json", many)["predictions"]) == 20_000
     one = rows("sold_macro_f1", "c.json", '{"predictions": 1, "references": 1}')
     assert one == {"predictions": [1], "references": [1]}

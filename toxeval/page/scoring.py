@@ -11,7 +11,8 @@ from typing import Any
 from toxeval import pictures, plots, report
 from toxeval.answers import with_answers
 from toxeval.core.declarations import INTERVAL_OPTIONS, Definition, Picture
-from toxeval.core.metric import DOUBTED_ROWS, Metric
+from toxeval.core.formulas import DOUBTED_ROWS
+from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal
 from toxeval.core.state import State
 from toxeval.page.words import sentence
