@@ -132,9 +132,9 @@ def test_options_as_controls_and_as_json_have_them(option: Any, text: Any, value
 @pytest.mark.parametrize(
     ("option", "text", "said"),
     [
-        (FRACTIONS, "0.1, x", "Review fractions, 1: 'x'; allowed: a list of numbers from 0 to 1."),
+        (FRACTIONS, "0.1, x", "Review fractions, 1: 'x'; allowed: a number from 0.0 to 1.0."),
         (FRACTIONS, "1," * 51, "Review fractions: 51 of them; allowed: up to 50 here."),
-        (TARGETS, "oc_accuracy", "Targets, 'oc_accuracy': ''; allowed: a dict such as"),
+        (TARGETS, "oc_accuracy", "Targets, 'oc_accuracy': ''; allowed: a number from 0.0 to 1.0."),
         (TARGETS, "oc_accuracy=0.9,oc_accuracy =0.1", "Targets: a text of 32 characters; allowed: a dict such as"),
         (TARGETS, "other=1", "Targets: 'other'; allowed: 'oc_accuracy', 'oc_recall'."),
         (Flag("f", ""), "false", "F: 'false'; allowed: False, True."),
