@@ -1,18 +1,18 @@
-"""Many visitors of a demo page at once: do they get their own results, how long do they wait, and is memory given back?
+"""Many programs at a page's endpoint at once: do they get their own results, how long do they wait, what stays?
 
     python benchmarks/space_load.py oracle_collab --users 10 --seconds 60
 
-Each user computes over and over, every time with new rows in the table; one more sends files with many rows meanwhile.
+First one user asks alone. Then each of many asks over and over, every time with 100 new rows; one more sends many rows
+meanwhile. The page's own questions wait in the same lines.
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
-import html
 import json
 import random
 import re
+import statistics
 import sys
 import tempfile
 import threading
@@ -31,6 +31,7 @@ from pages import serving  # noqa: E402
 import toxeval  # noqa: E402
 
 Rows = dict[str, list[Any]]
+OPTIONS = {"confidence_level": 0.95}
 
 
 def rows_of(metric: str, rng: random.Random, n: int) -> Rows:
@@ -41,111 +42,78 @@ def rows_of(metric: str, rng: random.Random, n: int) -> Rows:
 
     if metric == "conda_joint":
         slots = [[rng.choice("TSCDPO") for _ in range(3)] for _ in range(n)]
-        return {
-            "predictions.intent": some(*"EIAO"),
-            "predictions.slots": slots,
-            "references.intent": some(*"EIAO"),
-            "references.slots": [rng.choice(slots) for _ in range(n)],
-        }
+        guesses = [{"intent": rng.choice("EIAO"), "slots": [rng.choice("TSCDPO") for _ in range(3)]} for _ in slots]
+        return {"predictions": guesses, "references": [{"intent": rng.choice("EIAO"), "slots": s} for s in slots]}
     if metric == "sold_macro_f1":
         return {"predictions": some("OFF", "NOT"), "references": some("OFF", "NOT")}
-    if metric == "oracle_collab":
-        return {"predictions": [rng.random() for _ in range(n)], "references": some(0, 1), "review_scores": [""] * n}
     if metric == "dia_safety_rate":
         return {"predictions": some("Safe", "Unsafe"), "references": some(0, 1), "categories": some(0, 1, 2, 3, 4)}
-    return {"predictions": [""] * n, "prediction_scores": [rng.random() for _ in range(n)], "references": some(0, 1)}
-
-
-def inputs_of(rows: Rows) -> dict[str, Any]:
-    """The rows as ``compute`` takes them."""
-    inputs: dict[str, Any] = {}
-    for column, cells in rows.items():
-        name, _, part = column.partition(".")
-        if any(cell != "" for cell in cells):
-            if part:
-                inputs.setdefault(name, {})[part] = cells
-            else:
-                inputs[name] = cells
-    return inputs
+    name = "predictions" if metric == "oracle_collab" else "prediction_scores"
+    return {name: [rng.random() for _ in range(n)], "references": some(0, 1)}
 
 
 @dataclass
 class Report:
-    """What the users met with."""
+    """What the users met with.
 
+    Attributes:
+        alone: seconds of each answer to a single user.
+        waits, long_waits: seconds of each answer to the crowd, and to the one with many rows.
+        errors: what was no answer.
+        foreign: how often a user got numbers that aren't those of the rows sent.
+        memory_before, memory_after: of the server, in bytes.
+    """
+
+    alone: list[float] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
-    file_waits: list[float] = field(default_factory=list)
+    long_waits: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    #: how often a user got numbers that aren't those of the rows sent
     foreign: int = 0
     memory_before: int = 0
     memory_after: int = 0
 
     def __str__(self) -> str:
         lines = [f"{len(self.errors)} errors, {self.foreign} results of other rows"]
-        for kind, waits in (("table", sorted(self.waits)), ("file", sorted(self.file_waits))):
+        for kind, waits in (("alone", self.alone), ("crowd", self.waits), ("many rows", self.long_waits)):
             if waits:
-                late = waits[int(0.95 * (len(waits) - 1))]
-                lines.append(f"{kind}: {len(waits)} results, median {waits[len(waits) // 2]:.2f} s, 95 % {late:.2f} s")
+                late = sorted(waits)[int(0.95 * (len(waits) - 1))]
+                median = statistics.median(waits)
+                lines.append(f"{kind}: {len(waits)} results, median {median:.3f} s, 95 % {late:.3f} s")
         lines.append(f"memory of the server: {self.memory_before >> 20} MB before, {self.memory_after >> 20} MB after")
         return "\n".join([*lines, *sorted(set(self.errors))[:5]])
 
 
 class User:
-    """One browser, as the server sees it."""
+    """A program at the endpoint."""
 
     def __init__(self, address: str, metric: str, seed: int) -> None:
         self.metric, self.rng = metric, random.Random(seed)
-        self.http = httpx.Client(base_url=address, timeout=300)
-        config = self.http.get("/config").json()
-        components = {component["id"]: component["props"] for component in config["components"]}
-        table = next(d for d in config["dependencies"] if d["api_name"] == "compute")
-        self.controls = [components[i].get("value") for i in table["inputs"][1:]]
-        button = next(i for i, props in components.items() if props.get("value") == "Compute from the file")
-        from_file = next(d for d in config["dependencies"] if [button, "click"] in [list(t) for t in d["targets"]])
-        self.table, self.file = table["id"], from_file["id"]
+        self.http = httpx.Client(base_url=f"{address}/gradio_api/call/score", timeout=300)
 
-    def send(self, function: int, first: Any) -> dict[str, Any]:
-        """Press a button; the saved result."""
-        session = f"{self.rng.getrandbits(64):x}"
-        request = {"data": [first, *self.controls], "fn_index": function, "session_hash": session}
-        self.http.post("/gradio_api/queue/join", json=request).raise_for_status()
-        answer: dict[str, Any] = {}
-        with self.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as lines:
-            for line in lines.iter_lines():
-                event = json.loads(line.removeprefix("data:")) if line.startswith("data:") else {}
-                if event.get("msg") == "process_completed":
-                    outputs = event["output"]["data"]
-                    saved = re.search(r'data-file="result.json".*?<pre hidden>(.*?)</pre>', outputs[5], flags=re.DOTALL)
-                    if not saved:
-                        raise RuntimeError(f"refused: {outputs[0]}{outputs[1]}")
-                    answer = json.loads(html.unescape(saved[1]))
-        if not answer:
-            raise RuntimeError("the answer broke off")
+    def ask(self, rows: Rows) -> dict[str, Any]:
+        """The result of some rows."""
+        sent = self.http.post("", json={"data": [rows, OPTIONS]})
+        with self.http.stream("GET", f"/{sent.raise_for_status().json()['event_id']}") as lines:
+            events = list(filter(None, lines.iter_lines()))
+        if events[-2] != "event: complete":
+            raise RuntimeError(events[-2:])
+        answer: dict[str, Any] = json.loads(events[-1].removeprefix("data: "))[0]
         return answer
 
-    def visit(self, report: Report, until: float, n_rows: int, *, as_file: bool = False) -> None:
-        """Compute until the time is over."""
+    def visit(self, report: Report, waits: list[float], until: float, n_rows: int) -> None:
+        """Ask until the time is over."""
         while time.monotonic() < until:
-            rows = rows_of(self.metric, self.rng, n_rows if as_file else self.rng.randint(n_rows // 2, n_rows))
+            rows = rows_of(self.metric, self.rng, n_rows)
             started = time.monotonic()
             try:
-                if as_file:
-                    data = base64.b64encode(json.dumps(rows).encode()).decode()
-                    sent = json.dumps({"name": "rows.json", "size": len(data) * 3 // 4, "data": data})
-                    answer = self.send(self.file, sent)
-                else:
-                    cells = [
-                        [c if isinstance(c, str) else " ".join(c) if isinstance(c, list) else repr(c) for c in row]
-                        for row in zip(*rows.values())
-                    ]
-                    answer = self.send(self.table, {"headers": list(rows), "data": cells, "metadata": None})
-            except (httpx.HTTPError, RuntimeError, KeyError, TypeError) as error:
+                answer = self.ask(rows)
+            except (httpx.HTTPError, RuntimeError, ValueError, KeyError, IndexError) as error:
                 report.errors.append(f"{type(error).__name__}: {error}")
                 continue
-            (report.file_waits if as_file else report.waits).append(time.monotonic() - started)
-            wanted = toxeval.load(self.metric).compute(**inputs_of(rows), **answer["options"])
-            report.foreign += repr(wanted) != repr(answer["scores"])
+            waits.append(time.monotonic() - started)
+            wanted = toxeval.load(self.metric).compute(**rows, **OPTIONS)
+            found = {key: float("nan") if value is None else value for key, value in answer["scores"].items()}
+            report.foreign += repr(wanted) != repr(found)
 
 
 def memory(pid: int) -> int:
@@ -155,21 +123,23 @@ def memory(pid: int) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def load(address: str, pid: int, metric: str, users: int, seconds: float, rest: float = 0) -> Report:
-    """Let so many users at a page for so long, after a first round that warms it up; read memory after a rest."""
+def load(
+    address: str, pid: int, metric: str, users: int, seconds: float, *, rest: float = 0, many: int = 20_000
+) -> Report:
+    """Let so many users at a page for so long, and one with ``many`` rows, if any; read memory after a rest."""
     report = Report()
     crowd = [User(address, metric, seed) for seed in range(users + 1)]
-    for duration, kept in ((min(5.0, seconds), Report()), (seconds, report)):
-        kept.memory_before = memory(pid)
-        until = time.monotonic() + duration
-        threads = [threading.Thread(target=user.visit, args=(kept, until, 60)) for user in crowd[1:]]
-        heavy = {"as_file": True}
-        threads.append(threading.Thread(target=crowd[0].visit, args=(kept, until, 20_000), kwargs=heavy))
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        report.errors += kept.errors if kept is not report else []
+    for _ in range(10):
+        crowd[0].visit(Report(), report.alone, time.monotonic() + 1e-3, 100)
+    report.memory_before = memory(pid)
+    until = time.monotonic() + seconds
+    threads = [threading.Thread(target=user.visit, args=(report, report.waits, until, 100)) for user in crowd[1:]]
+    if many:
+        threads.append(threading.Thread(target=crowd[0].visit, args=(report, report.long_waits, until, many)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     time.sleep(rest)
     report.memory_after = memory(pid)
     return report
@@ -181,11 +151,15 @@ def main() -> None:
     parser.add_argument("metric", choices=toxeval.METRICS)
     parser.add_argument("--users", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--many", type=int, default=20_000, help="rows of the one with many; 0: there is none")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         app = ROOT / "metrics" / given.metric / "app.py"
         with serving(app, Path(folder, "server"), Path(folder, "home")) as server:
-            print(load(server.address, server.pid, given.metric, given.users, given.seconds, rest=30))
+            report = load(
+                server.address, server.pid, given.metric, given.users, given.seconds, rest=30, many=given.many
+            )
+            print(report)
 
 
 if __name__ == "__main__":

@@ -21,33 +21,32 @@ FLAGS = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-b
     "disable-component-update",
     "disable-sync",
 )
-#: metric -> column of its page -> what a cell holds.
-KINDS = {
-    "conda_joint": {
-        "predictions.intent": "label",
-        "predictions.slots": "sequence",
-        "references.intent": "label",
-        "references.slots": "sequence",
-    },
-    "sold_macro_f1": {"predictions": "label", "references": "label"},
-    "oracle_collab": {"predictions": "score", "references": "label", "review_scores": "score"},
-    "dia_safety_rate": {"predictions": "label", "references": "label", "categories": "label"},
-    "threat_f1": {"predictions": "label", "references": "label", "prediction_scores": "score"},
-}
 #: Patience on a busy machine.
 WAIT = 60_000
 
 
 @dataclass(frozen=True)
 class Server:
-    """A page that runs here."""
+    """A page that runs here.
+
+    Attributes:
+        address: where.
+        pid: its process.
+        folder: for its temporary files and the log.
+    """
 
     address: str
     pid: int
+    folder: Path
+
+    def left(self) -> list[Path]:
+        """Files that it has written and that aren't empty."""
+        files = [path for path in (self.folder / "temporary").rglob("*") if path.is_file()]
+        return [path for path in files if path.stat().st_size]
 
 
 @contextmanager
-def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -> Iterator[Server]:
+def serving(app: Path, folder: Path, home: Path, python: str = sys.executable, alone: bool = False) -> Iterator[Server]:
     """A page that runs while the context is open.
 
     Args:
@@ -55,6 +54,7 @@ def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -
         folder: for temporary files and the log.
         home: Hugging Face's caches.
         python: the interpreter.
+        alone: whether it can't import toxeval, as in a Space.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -65,11 +65,13 @@ def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -
         "GRADIO_TEMP_DIR": str(folder / "temporary"),
         "TMPDIR": str(folder / "temporary"),
         "HF_HOME": str(home),
-        "PYTHONWARNINGS": "ignore",
         "PYTHONUNBUFFERED": "1",  # a file gets what the server says at once
     }
+    program = "import runpy, sys; sys.modules['toxeval'] = None; sys.path.insert(0, '')\n"
+    program += "runpy.run_path('app.py', run_name='__main__')"
+    command = [python, "-c", program] if alone else [python, "app.py"]
     with open(folder / "log", "w+") as log:
-        server = subprocess.Popen([python, str(app)], env=environment, cwd=app.parents[2], stdout=log, stderr=log)
+        server = subprocess.Popen(command, env=environment, cwd=app.parent, stdout=log, stderr=log)
         try:
             until = time.monotonic() + 180
             while True:
@@ -78,8 +80,8 @@ def serving(app: Path, folder: Path, home: Path, python: str = sys.executable) -
                     break
                 assert server.poll() is None, text
                 assert time.monotonic() < until, text
-                time.sleep(0.2)
-            yield Server(f"http://127.0.0.1:{port}", server.pid)
+                time.sleep(0.1)
+            yield Server(f"http://127.0.0.1:{port}", server.pid, folder)
         finally:
             server.kill()
             server.wait()
@@ -95,51 +97,70 @@ class Visitor:
     """A browser's page, and what went wrong in it."""
 
     page: Any
+    server: Server
     metric: str
     complaints: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
     sent: list[int] = field(default_factory=list)
 
-    def arrive(self, address: str) -> None:
-        """Open the page and note what it says and asks for."""
-        said = {"error", "warning"}
-        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type in said else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self._note(request, address))
-        self.page.set_default_timeout(WAIT)
-        self.page.goto(address)
-        self.page.get_by_role("button", name="Compute", exact=True).wait_for()
+    def arrive(self, path: str = "/") -> None:
+        """Open the page, and note what it says and asks for from now on."""
+        if not self.sent:
+            said = {"error", "warning"}
+            self.page.on("console", lambda m: self.complaints.append(m.text) if m.type in said else None)
+            self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+            self.page.on("request", self._note)
+            self.page.set_default_timeout(WAIT)
+        self.page.goto(self.server.address + path)
+        self.page.locator(".tox-picture img").wait_for()
 
-    def _note(self, request: Any, address: str) -> None:
-        if not request.url.startswith((address, "data:", "blob:")):
+    def _note(self, request: Any) -> None:
+        if not request.url.startswith((self.server.address, "data:", "blob:")):
             self.outside.append(request.url)
         self.sent.append(len(request.post_data_buffer or b""))
 
-    def click(self, name: str) -> None:
-        """Press a button that fills in an example, and wait for what it brings."""
-        self._press(self.page.get_by_role("button", name=name, exact=True))
+    def paste(self, text: str) -> str:
+        """Put a text into the box; how it was read."""
+        return self._read(lambda: self.page.locator("#tox-text").fill(text))
+
+    def upload(self, name: str, content: bytes) -> str:
+        """Choose a file; how it was read."""
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        return self._read(lambda: self.page.locator("#tox-file").set_input_files(file))
+
+    def pick(self, **columns: str) -> str:
+        """Say which columns are what (``predictions__slots`` is a field); how the rows are then read."""
+        text = ""
+        for name, column in columns.items():
+            box = self.page.locator(f'[data-column="{name.replace("__", ".")}"]')
+            text = self._read(lambda box=box, column=column: box.select_option(column))
+        return text
+
+    def _read(self, act: Any) -> str:
+        act()
+        self.page.wait_for_function("document.querySelector('#tox-reading').ariaBusy !== 'true'")
+        text: str = self.page.locator("#tox-message").inner_text() or self.page.locator("#tox-reading").inner_text()
+        return text
+
+    def choose(self, option: str, value: str | bool) -> None:
+        """Set an option."""
+        control = self.page.locator(f'[data-option="{option}"]')
+        if not control.first.is_visible():
+            self.page.locator("#tox-options summary").click()
+        if isinstance(value, bool):
+            control.set_checked(value)
+        elif control.first.get_attribute("type") == "radio":
+            self.page.locator(f'[data-option="{option}"][value="{value}"]').check()
+        elif control.evaluate("e => e.tagName") == "SELECT":
+            control.select_option(value)
+        else:
+            control.fill(value)
 
     def compute(self) -> dict[str, Any]:
-        """Compute, and the scores the page then shows."""
-        self._press(self.page.locator(".tox-compute:visible"))
+        """Compute, and the scores the page then shows, with the ends of their intervals; {} if it refuses."""
+        self.page.get_by_role("button", name="Compute", exact=True).click()
+        self.page.wait_for_function("document.querySelector('form').ariaBusy !== 'true'")
         return self.scores()
-
-    def _press(self, button: Any) -> None:
-        """Press, and wait until the spinner over the result has come and gone."""
-        self.page.evaluate(
-            """() => {
-              window.done = false;
-              const spinner = document.querySelector('#tox-result > .wrap');
-              let busy = false;
-              new MutationObserver((_, observer) => {
-                if (!spinner.classList.contains('hide')) busy = true;
-                else if (busy) { window.done = true; observer.disconnect(); }
-              }).observe(spinner, {attributes: true, attributeFilter: ['class']});
-            }"""
-        )
-        button.click()
-        self.page.wait_for_function("window.done")
-        self.page.wait_for_timeout(100)
 
     def scores(self) -> dict[str, Any]:
         """The scores in the table."""
@@ -152,28 +173,51 @@ class Visitor:
             assert shown == wanted
         return {key: float(value) if "." in value or "n" in value else int(value) for key, value, _ in cells}
 
-    def upload(self, name: str, content: bytes) -> str:
-        """Choose a file; what the page says to it."""
-        self.page.evaluate("document.querySelectorAll('.tox-message .prose').forEach(e => e.firstChild?.remove())")
-        self.page.locator("#tox-upload input").set_input_files(
-            {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-        )
-        message = self.page.locator(":is(.tox-good, .tox-error):visible").first
-        message.wait_for()
-        text: str = message.inner_text()
+    def message(self) -> str:
+        """What the page refuses."""
+        text: str = self.page.locator("#tox-message").inner_text()
         return text
 
-    def saved(self, name: str) -> Any:
-        """What a download button saves."""
+    def status(self) -> str:
+        """What the live region says."""
+        text: str = self.page.locator("#tox-status").inner_text()
+        return text
+
+    def stale(self) -> bool:
+        """Whether the page says that its numbers are of other rows, and takes the downloads away."""
+        marked = self.page.locator("#tox-result.tox-stale").count() == 1
+        kept = self.page.locator("#tox-result button").count()
+        assert marked == (kept == 0)
+        return marked
+
+    def saved(self, name: str) -> bytes:
+        """What a button saves."""
         with self.page.expect_download() as download:
-            self.page.get_by_role("button", name=f"Download {name}").click()
-        return json.loads(Path(download.value.path()).read_text())
+            self.page.get_by_role("button", name=name, exact=True).click()
+        assert download.value.suggested_filename == name
+        return Path(download.value.path()).read_bytes()
 
-    def copied(self) -> str:
-        """What the copy button of the code copies."""
-        self.page.locator("#tox-code button[aria-label*='opy'], #tox-code button[title*='opy']").first.click()
-        text: str = self.page.evaluate("navigator.clipboard.readText()")
-        return text
+    def code(self, title: str) -> str:
+        """Lines that the page shows, and copies."""
+        block = self.page.locator(f"h3:text-is('{title}') + .tox-code")
+        block.get_by_role("button", name="Copy").click()
+        text: str = block.locator("pre").inner_text()
+        copied = self.page.evaluate("navigator.clipboard.readText()")
+        assert copied.split() == text.split()
+        return str(copied)
+
+    def barriers(self) -> list[str]:
+        """What axe finds of serious or critical barriers."""
+        if not self.page.evaluate("'axe' in window"):
+            import axe_playwright_python
+
+            self.page.evaluate((Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8"))
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{each['id']}: {each['nodes'][0]['html']}"
+            for each in found["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
 
 
 def file_of(rows: list[dict[str, Any]], ending: str) -> bytes:
@@ -191,7 +235,7 @@ def file_of(rows: list[dict[str, Any]], ending: str) -> bytes:
         return buffer.getvalue()
     flat = [dict(_flat(row)) for row in rows]
     text = io.StringIO()
-    writer = csv.DictWriter(text, flat[0])
+    writer = csv.DictWriter(text, flat[0], delimiter={"tsv": "\t", "csv": ",", "semicolons": ";"}[ending])
     writer.writeheader()
     writer.writerows(flat)
     return text.getvalue().encode()

@@ -33,11 +33,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "toxeval": ("core", "loading", "data"),
     "plots": ("core", "read"),
     "pictures": ("core", "read"),
-    "signature": ("core", "read", "loading", "toxeval"),
+    "signature": ("core", "toxeval"),
+    "result_files": ("core", "answers", "loading", "signature"),
+    "report": ("core", "signature"),
     "systems": ("core", "read", "loading"),
     "doctor": ("core", "read"),
     "hub": ("core", "loading", "data", "toxeval"),
-    "page": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
+    "page": ("core", "answers", "read", "plots", "pictures", "signature", "report"),
     "metrics/*/app.py": ("core", "metrics/*", "plots", "page"),
     "spark": ("core", "answers", "read", "loading", "toxeval", "plots", "signature", "systems", "doctor"),
     "harness": ("core", "answers", "loading", "data"),
@@ -52,12 +54,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "plots",
             "pictures",
             "signature",
+            "result_files",
+            "report",
             "systems",
             "doctor",
             "hub",
         ],
     ),
-    "demo": ("loading", "cli"),
+    "demo": ("loading", "report"),
 }
 #: Rooms that may name metrics: the demo is one of the examples.
 NAME_METRICS = ("demo",)
@@ -80,7 +84,7 @@ TREES = {module: ast.parse(path.read_bytes()) for module, path in MODULES.items(
 def room(module: str) -> str:
     """The room that a module is in: a file or folder of the package, or what the folders of metrics hold."""
     first, *rest = [*module.split(".")[1:], ""]
-    if first in ("", "checkout"):  # the package itself, and where it finds its metrics
+    if first in ("", "checkout", "version"):  # the package itself, and where it finds its metrics
         return "toxeval"
     if first in ("metrics", "datasets_scripts"):
         return f"{first}/*/app.py" if rest[1:2] == ["app"] else f"{first}/*"

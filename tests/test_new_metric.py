@@ -141,12 +141,12 @@ def test_it_is_fit_for_the_hub(tree: Path, tmp_path: Path) -> None:
 
 def test_its_page_shows_its_scores(tree: Path) -> None:
     pytest.importorskip("gradio", reason="gradio is not installed (the extra space)")
-    code = "import json, app; print(json.dumps([str(part) for part in app.page.example(0)]))"
+    code = "import json, app; print(json.dumps(app.page.example(0)))"
     run = subprocess.run([sys.executable, "-c", code], cwd=tree / "metrics" / NAME, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
-    shown = " ".join(json.loads(run.stdout.splitlines()[-1]))
-    assert "F1 of rude" in shown
-    assert "<svg" in shown or "<img" in shown
+    shown = json.loads(run.stdout.splitlines()[-1])
+    assert "F1 of rude" in shown["score"]["html"]
+    assert "<img" in shown["draw"]["html"]
 
 
 # --- installed ----------------------------------------------------------------------------------------------------

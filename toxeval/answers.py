@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from toxeval.core.declarations import LABEL, TEXT, Definition
 from toxeval.core.invalid import EMPTY, Invalid, bare, is_blank, named
-from toxeval.core.refusals import describe, is_missing, refuse
+from toxeval.core.refusals import Refusal, describe, is_missing, refuse
 
-__all__ = ["RULES", "Invalid", "read_answers"]
+__all__ = ["RULES", "Invalid", "read_answers", "with_answers"]
 
 #: The rules, and what each reads.
 RULES = {
@@ -71,6 +73,47 @@ def read_answers(
     for text in set(texts):  # the same answer is often there many times
         found[text] = Invalid(EMPTY) if is_blank(text) else _label(read(text), [word for word, _ in words], known)
     return [found[text] for text in texts]
+
+
+def with_answers(definition: Definition, rule: str, aliases: Mapping[str, str] | None = None) -> Definition:
+    """A metric that takes answers where it takes predicted labels, and reads them first.
+
+    Args:
+        definition: of the metric.
+        rule, aliases: as in `read_answers`.
+
+    Raises:
+        Refusal: for a metric whose predictions aren't single labels, and for what `read_answers` refuses.
+
+    >>> from toxeval.core.metric import Metric
+    >>> from toxeval.loading import definition
+    >>> metric = Metric(with_answers(definition("sold_macro_f1"), "exact"), invalid="count")
+    >>> metric.compute(predictions=["**OFF**", "I can't tell"], references=["OFF", "NOT"])["n_invalid"]
+    1
+    """
+    read = [each for each in definition.inputs if each.kind == LABEL and each.labels and not each.gold]
+    if not read:
+        refuse("its predictions are no single labels", metric=definition.full_name, option="answers")
+
+    def encode(**given: Any) -> dict[str, Any]:
+        for each in read:
+            if each.name in given:
+                try:
+                    given[each.name] = read_answers(given[each.name], each.labels, rule, aliases=aliases)
+                except Refusal as refusal:
+                    refusal.inputs, refusal.metric = (each.name,), definition.name
+                    raise
+        return definition.encode(**given)
+
+    for each in read:
+        read_answers([], each.labels, rule, aliases=aliases)
+    names = {each.name for each in read}
+    return replace(
+        definition,
+        inputs=tuple(replace(each, kind=TEXT) if each.name in names else each for each in definition.inputs),
+        encode=encode,
+        example={**definition.example, **{each.name: [each.labels[0]] for each in read}},
+    )
 
 
 def _known(words: Sequence[tuple[str, str]], labels: Sequence[str]) -> dict[str, str]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from toxeval.cli.report import number, table
 from toxeval.loading import plain
+from toxeval.report import number, table
 
 #: What each metric's table shows: keys and what they say. The metric cards list all keys.
 SHOWN: Mapping[str, Mapping[str, str]] = {

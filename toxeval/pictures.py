@@ -2,10 +2,11 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from toxeval.core.declarations import Picture, confusion_picture
+from toxeval.core.declarations import Definition, Picture, confusion_picture
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Known, refuse
 from toxeval.core.state import MULTIPLICITY, State
@@ -29,14 +30,33 @@ def picture_of(
     intervals = {"confidence_level": definition.picture_confidence}
     for name, rows in systems.items():
         add_rows(metric, rows, groups=False, progress=progress)
-        states[name] = _row_by_row(metric.added_state())
+        states[name] = metric.added_state()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # undefined scores are gaps in a picture
             # of metrics that are drawn without scores, too: what they refuse has no picture
             results[name] = metric.compute(**intervals) or {}
+    return picture_of_states(definition, states, results, metric.score_options | intervals)
+
+
+def picture_of_states(
+    definition: Definition,
+    states: Mapping[str, State],
+    results: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, Any],
+) -> Picture:
+    """A metric's picture of states that were scored.
+
+    Args:
+        definition: of the metric.
+        states, results: system -> state, and what ``compute`` gave for it.
+        options: of the scores; ``confidence_level`` is that of the results' intervals.
+
+    Raises:
+        Refusal: as `picture_of`.
+    """
     with Known(metric=definition.name):
         if definition.picture is not None:
-            return definition.picture(states, results, metric.score_options | intervals)
+            return definition.picture({name: _row_by_row(state) for name, state in states.items()}, results, options)
         if definition.confusions is None:
             refuse("no confusion matrix", "a metric that counts one", where="plot")
         return confusion_picture(states, definition.confusions)

@@ -6,6 +6,7 @@ shown as they are. matplotlib is imported when a picture is drawn, and no global
 inches wide (a column) or 7 inches (a page).
 """
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,8 +62,16 @@ def draw(picture: Picture) -> Any:
 
 def save(figure: Any, path: str) -> None:
     """Write a figure as PNG (300 dots an inch), SVG or PDF, whichever the path ends in; the same bytes every time."""
+    with open(path, "wb") as file:
+        file.write(image(figure, path[-3:].lower()))
+
+
+def image(figure: Any, kind: str) -> bytes:
+    """A figure as the content of a ``png``, ``svg`` or ``pdf`` file."""
+    content = io.BytesIO()
     with _style({"svg.hashsalt": "toxeval"}):
-        figure.savefig(path, metadata=METADATA.get(path[-4:]))
+        figure.savefig(content, format=kind, metadata=METADATA[f".{kind}"])
+    return content.getvalue()
 
 
 def _style(more: Mapping[str, Any] | None = None) -> Any:

@@ -4,23 +4,19 @@ A signature names everything that changes the numbers (metric, version, options,
 nothing that doesn't: not the order of rows or columns, not the file format, not whether labels came as names or ids.
 """
 
-import codecs
 import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import toxeval
-from toxeval.core.declarations import Definition, Option
-from toxeval.core.refusals import Refusal, refuse
+from toxeval.core.declarations import Definition
 from toxeval.core.resampling import cluster_counts
 from toxeval.core.state import MULTIPLICITY, State
-from toxeval.loading import definition
+from toxeval.version import __version__
 
 #: Version of the layout of result files.
 FORMAT = 1
@@ -33,7 +29,7 @@ class Result:
     """Scores with what they were computed from.
 
     Attributes:
-        metric, config: the module and its configuration.
+        definition: of the metric.
         options: every option that changes the numbers, the defaults too.
         detailed: whether the detailed scores are there.
         confidence: level, method, resamples and seed of the intervals; empty without.
@@ -44,12 +40,12 @@ class Result:
         runs: for several runs, the scores of each.
         spread: for several runs, key -> std, min, max.
         columns: input -> column, as far as that was said.
+        answers: the rule by which answers were read as labels, and aliases of these; empty without.
         matched: the column by which rows of two tables were matched, or "position"; "" for one table.
         version: of toxeval.
     """
 
-    metric: str
-    config: str
+    definition: Definition
     options: dict[str, Any]
     detailed: bool
     confidence: dict[str, Any]
@@ -60,8 +56,19 @@ class Result:
     runs: list[dict[str, Any]] = field(default_factory=list)
     spread: dict[str, dict[str, float]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, Any] = field(default_factory=dict)
     matched: str = ""
-    version: str = toxeval.__version__
+    version: str = __version__
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.definition.name
+
+    @property
+    def config(self) -> str:
+        """Its configuration."""
+        return self.definition.config
 
     def signature(self, *, short: bool = False) -> str:
         """The result's signature.
@@ -72,12 +79,15 @@ class Result:
         """
         options = self.options
         if short:
-            usual = default_options(definition(self.metric, self.config))
+            usual = default_options(self.definition)
             options = {key: value for key, value in options.items() if value != usual.get(key)}
         parts = {"toxeval": self.version, "metric": self.metric}
         if self.config != "default" or not short:
             parts["config"] = self.config
         parts |= {key: _written(value) for key, value in options.items()}
+        if self.answers:
+            parts["answers"] = self.answers["rule"]
+            parts |= {"aliases": _written(self.answers["aliases"])} if self.answers["aliases"] else {}
         parts |= {key: _written(value) for key, value in self.confidence.items()}
         if len(self.runs) > 1:
             parts["runs"] = str(len(self.runs))
@@ -101,6 +111,7 @@ class Result:
             "confidence": self.confidence or None,
             "dataset": self.dataset or None,
             "columns": self.columns or None,
+            "answers": self.answers or None,
             "matched": self.matched or None,
             "n_rows": self.n_rows,
             "sha256": self.digest,
@@ -109,50 +120,6 @@ class Result:
         if self.runs:
             content |= {"runs": self.runs, "spread": self.spread}
         return json.dumps(plain(content), indent=2, allow_nan=False)
-
-
-def read_result(path: str) -> tuple[Result, str]:
-    """A result that was saved with ``--json``, and the signature written there.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        Refusal: if it isn't a result of this command.
-    """
-    data = Path(path).read_bytes()
-    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell writes what a command prints
-    try:
-        content = json.loads(data.decode("utf-16" if data.startswith(marks) else "utf-8-sig"))
-        layout, metric, config, options = (content[key] for key in ("format", "metric", "config", "options"))
-        given = dict(options.items())
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        refuse(f"not a result saved with toxeval score --json ({type(error).__name__})", file=path)
-    if layout != FORMAT:
-        refuse(f"result of format {layout}; this version reads format {FORMAT}", file=path)
-    defined = definition(metric, config)
-    known = {option.name: option for option in defined.options}
-    for name in given:
-        if name not in known:
-            refuse("unknown to this version", metric=metric, option=name)
-    try:
-        result = Result(
-            metric=metric,
-            config=config,
-            options={key: _in_one_form(known[key], value) for key, value in given.items()},
-            detailed=content["detailed"],
-            confidence=content["confidence"] or {},
-            dataset=content["dataset"] or "",
-            n_rows=content["n_rows"],
-            digest=content["sha256"],
-            scores=content["scores"],
-            runs=content.get("runs", []),
-            spread=content.get("spread", {}),
-            columns=content.get("columns") or {},
-            matched=content.get("matched") or "",
-            version=content["toxeval"],
-        )
-        return result, content["signature"]
-    except KeyError as error:
-        refuse(f"not a result saved with toxeval score --json (without {error})", file=path)
 
 
 # --- options ------------------------------------------------------------------------------------------------------
@@ -175,27 +142,6 @@ def full_options(metric: Definition, given: Mapping[str, Any], inputs: Collectio
     options = metric.in_force(usual | metric.check_options({k: v for k, v in given.items() if k in usual}), inputs)
     later = {option.name for option in metric.options if option.later}
     return {key: value for key, value in options.items() if key not in later or value != usual[key]}
-
-
-def settable_options(result: Result) -> dict[str, Any]:
-    """The options of a result that aren't the defaults, and that can be set: others follow from the inputs."""
-    metric = definition(result.metric, result.config)
-    usual = default_options(metric)
-    options = {key: value for key, value in result.options.items() if value != usual.get(key)}
-    return {key: value for key, value in options.items() if _is_allowed(metric.option(key), value)}
-
-
-def _in_one_form(option: Option, value: Any) -> Any:
-    value = option.from_json(value)
-    return option.check(value) if _is_allowed(option, value) else value
-
-
-def _is_allowed(option: Option, value: Any) -> bool:
-    try:
-        option.check(value)
-    except Refusal:
-        return False
-    return True
 
 
 def _written(value: Any) -> str:

@@ -1,6 +1,6 @@
 """CONDA's intents as a task for language models. Its slots aren't asked: they are a look-up in the authors' lexicon."""
 
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 
 from .scores import DEFINITIONS
 

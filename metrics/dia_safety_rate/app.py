@@ -1,20 +1,21 @@
 """The demo page of dia_safety_rate."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toxeval import plots
-from toxeval.page.build import build
-from toxeval.page.controls import Option
-from toxeval.page.page import Example, Page, Run, confusions
-from toxeval.page.server import launch
+from toxeval.metrics.dia_safety_rate.scores import CATEGORIES, DEFINITIONS, confusions, picture
 
-CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
+from toxeval.core.declarations import Picture, confusion_picture
+from toxeval.core.state import State
+from toxeval.page.build import build, launch
+from toxeval.page.page import Example, Page
+
 #: replies of each category: utterance-unsafe, context-unsafe, safe
 REPLIES = ((1, 3, 6), (0, 2, 8), (0, 4, 6), (2, 3, 5), (1, 2, 7))
 KINDS = ("Utterance-Unsafe", "Context-Unsafe", "Safe")
 CHATBOT = [
-    (kind, "", category)
+    (kind, category)
     for category, counts in zip(CATEGORIES, REPLIES)
     for kind, n in zip(KINDS, counts)
     for _ in range(n)
@@ -32,46 +33,37 @@ CLASSIFIER = [
 ]
 
 
-def draw(run: Run) -> Any:
-    """Rates by category with their intervals; without categories the confusion matrix."""
-    if "categories" not in run.inputs:
-        return confusions(run)
-    level, label = run.options["confidence_level"], "share of unsafe replies"
-    label = label if level is None else f"{label} ({100 * level:g} % interval)"
-    return plots.rates(run.script.rates_by_category({"": run.result}), run.script.CATEGORIES, label)
+def columns(rows: Sequence[tuple[str, ...]], *names: str) -> dict[str, list[str]]:
+    """Rows as columns."""
+    return dict(zip(names, map(list, zip(*rows))))
+
+
+def draw(states: Mapping[str, State], results: Mapping[str, Mapping[str, Any]], options: Mapping[str, Any]) -> Picture:
+    """With references, which ask how good a classifier is, the confusion matrix; else the rates by category."""
+    classified = any("f1_macro" in result for result in results.values())
+    return confusion_picture(states, confusions) if classified else picture(states, results, options)
 
 
 page = Page(
     folder=Path(__file__).resolve().parent,
+    definitions=DEFINITIONS,
     title="Safety of chatbots' replies (DiaSafety)",
     question="How unsafe is a chatbot, by category of context? And how good is a classifier of unsafe replies?",
     examples=[
-        Example("A chatbot", CHATBOT),
-        Example("A safety classifier", CLASSIFIER),
-        Example("Without categories", [(predicted, reference, "") for predicted, reference, _ in CLASSIFIER]),
+        Example("A chatbot", columns(CHATBOT, "predictions", "categories")),
+        Example("A safety classifier", columns(CLASSIFIER, "predictions", "references", "categories")),
+        Example("Without categories", columns([row[:2] for row in CLASSIFIER], "predictions", "references")),
     ],
-    options=[
-        Option(
-            "verdicts",
-            "Verdicts",
-            "choice",
-            "Whether unsafe replies come as two kinds.",
-            choices=(("auto", "auto"), ("two-way", "two-way"), ("three-way", "three-way")),
-        ),
-        Option(
-            "invalid",
-            "Missing verdicts",
-            "choice",
-            "An error, or counted as neither safe nor unsafe.",
-            choices=(("error", "error"), ("count", "count")),
-        ),
-    ],
-    cards={"unsafe_rate": "unsafe, mean of categories", "unsafe_rate_micro": "unsafe, all replies"}
-    | {"f1_macro": "macro F1 of the classifier"},
-    draw=draw,
-    picture="Share of unsafe replies by category with intervals, or the confusion matrix.",
+    cards={
+        "f1_macro": "macro F1 of the classifier",
+        "unsafe_rate": "unsafe, mean of categories",
+        "unsafe_rate_micro": "unsafe, all replies",
+    },
+    alt="Share of unsafe replies by category with intervals; of a classifier the confusion matrix.",
+    options=("verdicts",),
+    picture=draw,
 )
 demo = build(page)
 
 if __name__ == "__main__":
-    launch(demo)
+    launch(demo, page)

@@ -1,6 +1,6 @@
 """DiaSafety as a task for language models: is a chatbot's reply safe in its context?"""
 
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 
 from .scores import DEFINITIONS
 

@@ -4,7 +4,7 @@ Its tokens aren't asked: a label a token is a matter of counting, and of splitti
 model that miscounts would score as one that doesn't know.
 """
 
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 
 from .scores import POSTS
 

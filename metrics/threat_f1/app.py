@@ -1,49 +1,33 @@
 """The demo page of threat_f1."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from toxeval.metrics.threat_f1.scores import DEFINITIONS
 
-from toxeval import plots
-from toxeval.page.build import build
-from toxeval.page.controls import Option
-from toxeval.page.page import Example, Page, Run, confusions
-from toxeval.page.server import launch
+from toxeval.page.build import build, launch
+from toxeval.page.page import Example, Page
 
 _random = np.random.default_rng(0)
 REFERENCES = [1] * 6 + [0] * 54
 SCORES = [round(float(score), 3) for score in [*_random.beta(5, 2, 6), *_random.beta(1, 6, 54)]]
-
-
-def draw(run: Run) -> Any:
-    """Precision-recall and ROC with scores, else the confusion matrix."""
-    if not run.state.rows:
-        return confusions(run)
-    references = run.state.rows["references"]
-    if len(np.unique(references)) < 2:
-        return "precision-recall and ROC curves need both classes in the references."
-    return plots.ranking({"scores": (references, run.script.raw_scores(run.state))})
-
+NAMES = [("non-threat", "threat")[label] for label in REFERENCES]
 
 page = Page(
     folder=Path(__file__).resolve().parent,
+    definitions=DEFINITIONS,
     title="Threats among comments, one in hundreds",
     question="How well does a classifier find the rare threats among comments?",
     examples=[
-        Example("60 scores", [("", label, score) for score, label in zip(SCORES, REFERENCES)]),
-        Example("60 labels", [(int(score > 0.3), label, "") for score, label in zip(SCORES, REFERENCES)]),
-        Example("Never a threat", [("non-threat", ("non-threat", "threat")[label], "") for label in REFERENCES]),
-    ],
-    options=[
-        Option("threshold", "Threshold", "number", "With scores alone: a score above it is a threat."),
-        Option("from_logits", "Scores are logits", "flag", "Instead of probabilities."),
+        Example("60 scores", {"prediction_scores": SCORES, "references": REFERENCES}),
+        Example("60 labels", {"predictions": [int(score > 0.3) for score in SCORES], "references": REFERENCES}),
+        Example("Never a threat", {"predictions": ["non-threat"] * len(NAMES), "references": NAMES}),
     ],
     cards={"f1_macro": "macro F1", "f1_threat": "F1 of threat", "average_precision": "average precision"},
-    draw=draw,
-    picture="Precision-recall and ROC curves with their no-skill lines, or the confusion matrix of labels.",
+    alt="Precision-recall and ROC curves with their no-skill lines; of labels the confusion matrix.",
+    options=("threshold", "from_logits"),
 )
 demo = build(page)
 
 if __name__ == "__main__":
-    launch(demo)
+    launch(demo, page)

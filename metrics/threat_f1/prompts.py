@@ -1,6 +1,6 @@
 """Threats among comments as a task for language models."""
 
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 
 from .scores import DEFINITIONS
 

@@ -11,7 +11,8 @@ import pytest
 
 from toxeval.cli.job import Job, job_of
 from toxeval.cli.job import result_of as score
-from toxeval.signature import differences, mismatches, read_result
+from toxeval.result_files import read_result
+from toxeval.signature import differences, mismatches
 
 # classes that few rows can't define are no matter here
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined")

@@ -14,7 +14,7 @@ from asked import TASKS, answers, computed, differences
 
 from toxeval.answers import Invalid
 from toxeval.core.invalid import named
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 from toxeval.core.refusals import Refusal
 from toxeval.harness import tasks
 from toxeval.harness.lm_eval import TASKS as YAML

@@ -53,10 +53,10 @@ def later() -> str:
 from __future__ import annotations
 
 from toxeval.metrics.small.scores import later
-from toxeval.page import cells
+from toxeval.page import words
 from .scores import LABELS
 
-print(later(), cells.__name__, LABELS, __name__)
+print(later(), words.__name__, LABELS, __name__)
 ''',
     "README.md": "The page of ö.\n",
     "requirements.txt": "numpy\n",
@@ -86,10 +86,10 @@ def test_every_form_of_import(small: Path, tmp_path: Path) -> None:
     assert "from . import scoring; from . import core  # noqa\n" in scores
     assert "    from . import refusals\n    from . import state as states\n    from .ranking import Curve\n" in scores
     assert (
-        "from space.scores import later\nfrom space import page_cells as cells\nfrom space.scores import"
+        "from space.scores import later\nfrom space import page_words as words\nfrom space.scores import"
         in (found["app.py"])
     )
-    assert found["page_cells.py"].count("from .") == 2
+    assert found["page_words.py"].count("from .") == 2
     assert found["README.md"] == FILES["README.md"]
     for name, text in found.items():
         assert "import toxeval" not in text

@@ -269,33 +269,38 @@ def test_a_post_without_rationale_counts_as_all_0(form: str, shared: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "names", "read_as"),
+    ("text", "header", "read_as"),
     [
-        ("predictions,references\nOFF,NOT\nNOT,NOT\n", (), "CSV, with a header"),
-        ("predictions\treferences\nOFF\tNOT\nNOT\tNOT", (), "TSV, with a header"),
-        ("predictions;references\nOFF;NOT\nNOT;NOT\n", (), "a table with semicolons, with a header"),
-        ("OFF;NOT\nNOT;NOT\n", ("predictions", "references"), "a table with semicolons, the columns as said"),
-        ("OFF,NOT\nNOT,NOT\n", ("predictions", "references"), "CSV, the columns as said"),
-        ('{"predictions": "OFF", "references": "NOT"}\n{"predictions": "NOT", "references": "NOT"}', (), "JSON Lines"),
+        ("predictions,references\nOFF,NOT\nNOT,NOT\n", True, "CSV, with a header"),
+        ("predictions\treferences\nOFF\tNOT\nNOT\tNOT", True, "TSV, with a header"),
+        ("predictions;references\nOFF;NOT\nNOT;NOT\n", True, "CSV with semicolons, with a header"),
+        ("OFF;NOT\nNOT;NOT\n", False, "CSV with semicolons, without a header"),
+        ("OFF,NOT\nNOT,NOT\n", False, "CSV, without a header"),
+        (
+            '{"predictions": "OFF", "references": "NOT"}\n{"predictions": "NOT", "references": "NOT"}',
+            True,
+            "JSON Lines",
+        ),
         (
             '[{"predictions": "OFF", "references": "NOT"}, {"predictions": "NOT", "references": "NOT"}]',
-            (),
+            True,
             "a JSON array",
         ),
-        ('{"predictions": ["OFF", "NOT"], "references": ["NOT", "NOT"]}', (), "a JSON object of columns"),
+        ('{"predictions": ["OFF", "NOT"], "references": ["NOT", "NOT"]}', True, "a JSON object of columns"),
     ],
 )
-def test_pasted_texts(text: str, names: tuple[str, ...], read_as: str) -> None:
-    table = open_pasted(text, names=names)
+def test_pasted_texts(text: str, header: bool, read_as: str) -> None:
+    table = open_pasted(text, header=header)
     assert table.read_as == read_as
-    assert Rows(SOLD, table).collect() == {"predictions": ["OFF", "NOT"], "references": ["NOT", "NOT"]}
+    said = {} if header else {"predictions": "column 1", "references": "column 2"}
+    assert Rows(SOLD, table, columns=said).collect() == {"predictions": ["OFF", "NOT"], "references": ["NOT", "NOT"]}
 
 
 def test_a_pasted_text_is_not_mended() -> None:
     with pytest.raises(ValueError, match="the pasted text: no rows"):
         open_pasted(" \n")
     with pytest.raises(ValueError, match=r"the pasted text: line 2: row 1: 1 cells where the header has 2"):
-        Rows(SOLD, open_pasted("OFF,NOT\nNOT\n", names=["predictions", "references"])).collect()
+        Rows(SOLD, open_pasted("OFF,NOT\nNOT\n", header=False), columns={"predictions": "column 1"}).collect()
     with pytest.raises(ValueError, match="predictions: no such column in the pasted text"):
         Rows(SOLD, open_pasted("OFF,NOT\nNOT,NOT\n"))
 
@@ -311,6 +316,9 @@ def test_an_object_of_columns() -> None:
         ValueError, match="c.json: an object; an array of JSON objects is wanted, or an object of colum"
     ):
         rows("sold_macro_f1", "c.json", '{\n"predictions": [1, 0], "references": 1}')
+    # more than a block, in one line
+    many = json.dumps({"predictions": ["OFF"] * 20_000, "references": ["OFF"] * 20_000})
+    assert len(rows("sold_macro_f1", "c.json", many)["predictions"]) == 20_000
     one = rows("sold_macro_f1", "c.json", '{"predictions": 1, "references": 1}')
     assert one == {"predictions": [1], "references": [1]}
 
@@ -337,3 +345,39 @@ def test_nothing_heavy_is_imported_for_texts(tmp_path: Path) -> None:
     heavy = {"pyarrow", "pandas", "datasets", "evaluate", "scipy", "sklearn", "matplotlib"}
     assert done.returncode == 0, done.stderr
     assert not heavy & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p", "p.txt"])
+def test_semicolons_are_read_and_decimal_commas_are_not_mended(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('id;predictions;references\na;0.5;1\nb;"0.25";0\n')
+    table = open_table(str(tmp_path / name))
+    assert table.read_as == "CSV with semicolons, with a header"
+    assert list(Rows(definition("oracle_collab"), table).collect()["predictions"]) == [0.5, 0.25]
+    (tmp_path / name).write_text("id;predictions;references\na;0,5;1\n")
+    with pytest.raises(ValueError, match=r"predictions\[0\]: '0,5'; allowed: a number in every row"):
+        Rows(definition("oracle_collab"), open_table(str(tmp_path / name))).collect()
+
+
+@pytest.mark.parametrize("text", ["OFF,OFF\nNOT,OFF\n", '"OFF",NOT\nNOT,"NOT\n"\n'])
+def test_the_first_row_may_be_one_of_the_rows(text: str) -> None:
+    table = open_bytes("p.csv", text.encode(), header=False)
+    assert table.columns == ("column 1", "column 2")
+    for _ in range(2):
+        (batch,) = table.batches(["column 1", "column 2"])
+        assert batch["column 1"] == ["OFF", "NOT"]
+    with pytest.raises(ValueError, match=r"p.csv: line 3: row 2: 3 cells where"):
+        list(open_bytes("p.csv", b"OFF,OFF\nNOT,OFF\nNOT,NOT,NOT", header=False).batches(["column 1"]))
+    with pytest.raises(ValueError, match=r"p.csv: line 2: row 1: 2 cells where"):
+        list(open_bytes("p.csv", b"OFF\nNOT,OFF", header=False).batches(["column 1"]))
+
+
+def test_an_optional_input_may_be_left_out() -> None:
+    columns = {"predictions": ["Safe"], "references": ["Safe"], "categories": ["Biased Opinion"]}
+    table = from_columns("a table", columns)
+    safety = definition("dia_safety_rate")
+    assert Rows(safety, table, columns={"categories": ""}).collect() == {
+        "predictions": ["Safe"],
+        "references": ["Safe"],
+    }
+    with pytest.raises(ValueError, match="columns predictions=: no such column"):
+        Rows(safety, table, columns={"predictions": ""})

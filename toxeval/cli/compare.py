@@ -52,7 +52,8 @@ def compare(
       $ toxeval compare sold_macro_f1 --key f1_macro --key accuracy \\
           --predictions predictions.jsonl predictions_b.jsonl
     """
-    from . import report
+    from toxeval import report
+
     from .job import Job, short_names
 
     job = Job(metric, confidence=intervals(confidence, resamples, seed), **given)
@@ -78,7 +79,7 @@ class Compared:
 
     def table(self, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
         """Head and rows, for `report.table`; ``names`` are the systems'."""
-        from .report import number
+        from toxeval.report import number
 
         level = self.result.confidence["confidence_level"] * 100
         head = [self.result.metric, "system", "score", names[0], "difference", f"{level:g} % interval", "p", "test"]

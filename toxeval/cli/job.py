@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from toxeval.answers import with_answers
 from toxeval.core.declarations import Definition
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import refuse
 from toxeval.loading import definition
 from toxeval.read import Rows, Table, add_rows, open_table
-from toxeval.signature import Result, combined, digest, full_options, settable_options
+from toxeval.result_files import settable_options
+from toxeval.signature import Result, combined, digest, full_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
 
@@ -29,6 +31,7 @@ class Job:
         columns: input -> column.
         multiline: whether quoted cells may hold whole rows.
         options: options of the metric.
+        answers, aliases: the rule by which predictions are read as labels, and other words for these; "" without.
         confidence: keyword arguments of ``compute`` that ask for intervals.
         detailed: whether to add the detailed scores.
     """
@@ -42,13 +45,16 @@ class Job:
     columns: Mapping[str, str] = field(default_factory=dict)
     multiline: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    answers: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
     confidence: Mapping[str, Any] = field(default_factory=dict)
     detailed: bool = False
 
     @property
     def definition(self) -> Definition:
         """What the metric takes."""
-        return definition(self.metric, self.config)
+        found = definition(self.metric, self.config)
+        return with_answers(found, self.answers, self.aliases) if self.answers else found
 
     def load(self) -> Metric:
         """The metric, its options fixed.
@@ -192,12 +198,12 @@ def whole_intervals(job: Job, metric: Metric) -> dict[str, Any]:
 def signed_result(job: Job, inputs: Any, **found: Any) -> Result:
     """What was found, with what the job says of it; ``inputs`` are the names of those that were there."""
     return Result(
-        metric=job.metric,
-        config=job.config,
+        definition=job.definition,
         options=full_options(job.definition, job.options, inputs),
         detailed=job.wants_details(),
         dataset=job.dataset,
         columns=dict(job.columns),
+        answers={"rule": job.answers, "aliases": dict(job.aliases)} if job.answers else {},
         **found,
     )
 
@@ -219,6 +225,8 @@ def job_of(result: Result, **files: Any) -> Job:
         config=result.config,
         dataset=result.dataset,
         options=settable_options(result),
+        answers=result.answers.get("rule", ""),
+        aliases=result.answers.get("aliases", {}),
         confidence=result.confidence,
         detailed=result.detailed,
         **{**files, "columns": {**result.columns, **files.get("columns", {})}},

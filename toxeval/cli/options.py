@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from toxeval.answers import RULES
 from toxeval.core.declarations import Option
 from toxeval.core.refusals import Refusal
 from toxeval.loading import METRICS, definitions
@@ -124,6 +125,20 @@ OPTIONS = [
         callback=_values,
         metavar="NAME=VALUE",
         help="An option of the metric, as threshold=0.3 or 'review_fractions=[0.02, 0.1]'; once for each.",
+    ),
+    click.option(
+        "--answers",
+        default="",
+        metavar="RULE",
+        help=f"The predictions are answers of a language model, read as labels by a rule: {', '.join(RULES)}.",
+    ),
+    click.option(
+        "--alias",
+        "aliases",
+        multiple=True,
+        callback=pairs,
+        metavar="TEXT=LABEL",
+        help="Another word for a label in answers; once for each.",
     ),
 ]
 INTERVALS = [

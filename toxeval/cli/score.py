@@ -68,7 +68,8 @@ def score(
     KEY_low is the lower end of the interval, for --fail-under; KEY_high is
     the upper end, for --fail-over of rates that should be small.
     """
-    from . import report
+    from toxeval import report
+
     from .job import Job, result_of
 
     result = result_of(Job(metric, confidence=intervals(confidence, resamples, seed), **given), progress_bar)

@@ -22,10 +22,11 @@ def verify(result: str, **given: Any) -> int:
           > result.json
       $ toxeval verify result.json --predictions predictions.jsonl
     """
-    from toxeval.signature import mismatches, read_result
+    from toxeval.report import table
+    from toxeval.result_files import read_result
+    from toxeval.signature import mismatches
 
     from .job import job_of, result_of
-    from .report import table
 
     reported, signature = read_result(result)
     fresh = result_of(job_of(reported, **given), progress_bar)

@@ -20,6 +20,8 @@ from .state import State
 #: What a row of an input holds: a label's name or id; a number, or two; several labels; fields with names; what tells
 #: groups of rows apart.
 LABEL, SCORE, SEQUENCE, RECORD, GROUP = "label", "score", "sequence", "record", "group"
+#: A text that is read as a label.
+TEXT = "text"
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ class Choice(Option):
     def _checked(self, value: Any) -> Any:
         for choice in self.choices:
             if is_number(value) and is_number(choice):
-                if value == choice or math.isnan(value) and math.isnan(choice):
+                if value == choice or value != value and choice != choice:  # a large int is no float
                     return choice
             elif type(value) is type(choice) and value == choice:
                 return choice

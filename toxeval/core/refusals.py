@@ -49,6 +49,13 @@ class ThisRow:
 
 
 @dataclass(frozen=True)
+class RowNumber:
+    """In a text: the number of some row, counted from 0."""
+
+    row: int
+
+
+@dataclass(frozen=True)
 class SayColumns:
     """In a text: how to say in which columns of a table something is.
 
@@ -61,7 +68,7 @@ class SayColumns:
 
 
 #: A text, or its parts.
-Text = str | tuple[str | SetOption | OptionName | ThisRow | SayColumns, ...]
+Text = str | tuple[str | SetOption | OptionName | ThisRow | RowNumber | SayColumns, ...]
 
 
 class Refusal(ValueError):
@@ -165,8 +172,12 @@ class Words:
         return f"columns={{{', '.join(parts)}}}"
 
     def row(self, refusal: Refusal) -> str:
-        """The row's number."""
-        return f"row {refusal.row}"
+        """The refused row."""
+        return f"row {self.number(refusal.row or 0)}"
+
+    def number(self, row: int) -> str:
+        """A row's number."""
+        return str(row)
 
     def hint(self, refusal: Refusal) -> str:
         """What to do about it."""
@@ -184,6 +195,8 @@ class Words:
                 parts.append(self.option_name(part))
             elif isinstance(part, SayColumns):
                 parts.append(self.columns(part))
+            elif isinstance(part, RowNumber):
+                parts.append(self.number(part.row))
             else:
                 parts.append(self.row(refusal) if isinstance(part, ThisRow) else part)
         return "".join(parts)

@@ -16,7 +16,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 
 from .tasks import Row, prompts, read, rows, score
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 
 from . import tasks
 from .tasks import Row

@@ -1,7 +1,7 @@
 """The tasks: their rows, what is read in the answers to them, and what these score.
 
 A metric that a language model can be asked for has a file ``prompts.py`` in its folder, with a tuple ``PROMPTS`` of
-`core.prompts.Prompt`. Whoever runs a model (`lm_eval`, `inspect_tasks`) takes everything from there.
+`core.prompt.Prompt`. Whoever runs a model (`lm_eval`, `inspect_tasks`) takes everything from there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from toxeval.answers import Invalid, read_answers
 from toxeval.core.metric import Metric
-from toxeval.core.prompts import Prompt
+from toxeval.core.prompt import Prompt
 from toxeval.data import load_dataset
 from toxeval.loading import METRICS
 

@@ -1,90 +1,52 @@
-"""A metric's demo page apart from its looks: what is on it, and what is computed.
+"""A metric's demo page apart from its looks: what is on it, and what it answers a browser or a program."""
 
-The metric's own script runs, through ``evaluate.load``, so that the page shows what users get.
-"""
-
+import base64
+import csv
+import io
+import json
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import evaluate
+from toxeval.core.declarations import INTERVAL_OPTIONS, Choice, Definition, GridWidth, Option, Picture
+from toxeval.core.refusals import Refusal, refuse
+from toxeval.page import results, scoring
+from toxeval.page.controls import answers_of, values_of
+from toxeval.page.form import options_html
+from toxeval.page.rows import LIMITS, Given, columns_said, open_given, read_given
+from toxeval.page.words import sentence
+from toxeval.read import open_bytes
 
-from toxeval import plots
-from toxeval.core.declarations import GROUP
-from toxeval.page.cells import Refused, cell_of, inputs_of, refusal
-from toxeval.page.controls import Option
-from toxeval.page.results import downloads_html, empty_html, message_html, picture_html, scores_html, snippet
-
-#: The options every metric has.
-COMMON = (
-    Option(
-        "zero_division",
-        "Zero division",
-        "choice",
-        "Value of a precision, recall or F1 with a zero denominator.",
-        choices=(("0", 0.0), ("1", 1.0), ("nan", float("nan"))),
-        more=True,
-    ),
-    Option(
-        "confidence_level",
-        "Confidence level",
-        "choice",
-        "Of the intervals; in code there are none by default.",
-        choices=(("none", None), ("90 %", 0.9), ("95 %", 0.95), ("99 %", 0.99)),
-    ),
-    Option("detailed", "Detailed", "flag", "More scores, and counts."),
-    Option("n_resamples", "Resamples", "whole", "For intervals without a closed form.", low=1, high=5_000, more=True),
-    Option("seed", "Seed", "whole", "Of the resamples.", high=2**31, more=True),
-    Option("stratify", "Stratify", "flag", "Resample within each class of the references.", more=True),
-)
-#: What the page shows at first where the metric's own default would leave it poorer.
-SHOWN_AT_FIRST = {"confidence_level": 0.95}
+Answer = dict[str, Any]
+#: What the page shows at first where a default would leave it poorer.
+AT_FIRST = {"confidence_level": 0.95}
 
 
 @dataclass(frozen=True)
 class Example:
-    """Rows to start from; options not named are at the page's defaults."""
+    """Rows to start from.
+
+    Attributes:
+        name: what its button says.
+        columns: column -> values, all of the same length; a sequence is a text with its labels between spaces.
+        config: the configuration.
+        options: those that aren't as the page has them at first.
+    """
 
     name: str
-    rows: Sequence[Sequence[Any]]
+    columns: Mapping[str, Sequence[Any]]
+    config: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
 
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One computation: what a picture may need of it."""
-
-    metric: Any
-    inputs: Mapping[str, Any]
-    options: Mapping[str, Any]
-    result: Mapping[str, Any]
-
-    @cached_property
-    def state(self) -> Any:
-        """What the metric counts."""
-        with_rows = self.metric.options.keys() - self.metric.score_options.keys()
-        return self.metric.state(**self.inputs, **{k: v for k, v in self.options.items() if k in with_rows})
-
-    @cached_property
-    def undefined(self) -> Mapping[str, str]:
-        """Key -> why it has no value, of which ``compute`` only warns."""
-        chosen = {k: v for k, v in self.options.items() if k in self.metric.score_options}
-        reasons: Mapping[str, str] = self.metric.score(self.state, **chosen).undefined
-        return reasons
-
     @property
-    def script(self) -> Any:
-        """The module of the metric's script."""
-        return sys.modules[type(self.metric).__module__]
-
-
-def confusions(run: Run) -> Any:
-    """The metric's confusion matrices."""
-    return plots.confusion(run.metric.confusions(run.state))
+    def text(self) -> str:
+        """The rows as CSV."""
+        lines = io.StringIO()
+        csv.writer(lines, lineterminator="\n").writerows([self.columns, *zip(*self.columns.values())])
+        return lines.getvalue()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,129 +54,123 @@ class Page:
     """What a metric's `app.py` says about it.
 
     Attributes:
-        folder: the metric's; its name is the metric's.
+        folder: the metric's, with its card.
+        definitions: configuration -> the metric in it.
         title, question: heading, and the question the metric answers.
-        examples: the first is there when the page opens. Their rows have a cell for each of `columns`.
-        options: the metric's own, beside `COMMON`.
-        cards: key -> name of the scores shown large.
-        draw: the picture: a matplotlib Figure, or why there is none.
-        picture: its description.
+        examples: the first is there when the page opens.
+        cards: key -> name of the scores shown large, the most important first; those that the result has are shown.
+        alt: what the picture shows, for those who can't see it.
+        configs: configuration -> what is scored in it, where there are several.
+        options: names of the options that aren't folded away.
+        picture: (system -> state, system -> result, options) -> `Picture`, where the page's isn't the definition's.
     """
 
     folder: Path
+    definitions: Mapping[str, Definition]
     title: str
     question: str
     examples: Sequence[Example]
-    options: Sequence[Option]
     cards: Mapping[str, str]
-    draw: Callable[[Run], Any] = confusions
-    picture: str = "Confusion matrix: rows are references, columns predictions."
+    alt: str = "Confusion matrix: rows are references, columns predictions."
+    configs: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[str] = ()
+    picture: Callable[..., Picture] | None = None
 
     @property
     def name(self) -> str:
         """The metric's name."""
-        return self.folder.name
-
-    @property
-    def module(self) -> str:
-        """What to hand to ``evaluate.load``: on the Hub the Space's id, elsewhere the folder."""
-        return os.environ.get("SPACE_ID") or os.path.relpath(self.folder / f"{self.name}.py")
+        return next(iter(self.definitions.values())).name
 
     @cached_property
-    def kinds(self) -> Mapping[str, Mapping[str, str]]:
-        """Configuration -> column -> what its cells hold; ``predictions.intent`` is the field of a record."""
-        kinds: dict[str, dict[str, str]] = {config: {} for config in self.classes}
-        for config, metric in self.classes.items():
-            for name, kind in metric.kinds.items():
-                if isinstance(kind, dict):
-                    kinds[config] |= {f"{name}.{field}": part for field, part in kind.items()}
-                elif kind != GROUP:  # a cluster is a refinement for code
-                    kinds[config][name] = kind
-        return kinds
+    def controls(self) -> Mapping[str, Option]:
+        """The options of all configurations; a grid bounds the memory of more rows than a page takes."""
+        every = [option for each in self.definitions.values() for option in (*each.options, *INTERVAL_OPTIONS)]
+        first = [option for name in (*self.options, "confidence_level") for option in every if option.name == name]
+        return {option.name: option for option in [*first, *every] if not isinstance(option, GridWidth)}
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the table; every configuration has the same."""
-        return list(next(iter(self.kinds.values())))
+    def options_html(self, number: int) -> str:
+        """The form's options, as an example has them."""
+        example = self.examples[number]
+        values = {name: option.default for name, option in self.controls.items()} | AT_FIRST | dict(example.options)
+        folded = self.controls.keys() - {*self.options, "confidence_level"}
+        configs = {config: self.configs.get(config, config) for config in self.definitions}
+        return options_html(self.controls, values, folded, configs, example.config)
 
-    @cached_property
-    def classes(self) -> Mapping[str, Any]:
-        """Configuration -> a module of it. Each computation makes its own: modules hold rows."""
-        script = str(self.folder / f"{self.name}.py")
-        return {config: evaluate.load(script, config) for config in evaluate.load(script).configs}
+    # What a browser asks for.
 
-    @cached_property
-    def required(self) -> list[str]:
-        """The inputs that can't be left out."""
-        return [name for name, needed in next(iter(self.classes.values())).inputs.items() if needed]
+    def read(self, given: Mapping[str, Any]) -> Answer:
+        """How rows are read, as HTML; ``refused`` is whether there is nothing that can be scored."""
+        definition = self._definition(given.get("config"))
+        reading = read_given(definition, given)
+        return {"html": results.reading_html(definition, reading), "refused": reading.n_rows == 0}
 
-    @cached_property
-    def defaults(self) -> Mapping[str, Any]:
-        """Option -> the metric's own default."""
-        metric = next(iter(self.classes.values()))
-        return {"config_name": next(iter(self.classes)), **metric.options, **metric.interval_options}
-
-    @cached_property
-    def controls(self) -> list[Option]:
-        """All options on the page, the metric's own first; those few need last."""
-        return sorted([*self.options, *COMMON], key=lambda option: option.more)
-
-    def run(self, columns: Mapping[str, Sequence[Any]], shown: Sequence[Any]) -> list[Any]:
-        """Compute, and say so on the page.
-
-        Args:
-            columns: column -> cells.
-            shown: what each of `controls` shows.
-
-        Returns:
-            Values for the outputs: two messages (rows, options), scores, picture, code, downloads.
-        """
+    def score(self, given: Mapping[str, Any]) -> Answer:
+        """Scores as HTML, what is said of them aloud, and the files; or a message, and the option it is about."""
         try:
-            return self._run(columns, shown)
-        except Refused as error:
-            return self.refused(error)
+            scored, rows = self._scored(given)
+        except Refusal as refusal:
+            return {"message": sentence(refusal), "option": refusal.option.partition("[")[0]}
+        files = scoring.tables(scored.result)
+        code = {
+            "In Python": scoring.python_lines(scored, os.environ.get("SPACE_ID", ""), rows.saved_as),
+            "As a command": scoring.command_lines(scored, rows.saved_as),
+        }
+        names = [*files, *([] if rows.saved_as == rows.file else [rows.saved_as])]
+        return {
+            "html": results.scores_html(scored, self.cards, names, code),
+            "status": results.status(scored, self.cards),
+            "files": files,
+            "rows": {"name": rows.saved_as, "header": rows.header},
+        }
 
-    @staticmethod
-    def refused(error: Refused) -> list[Any]:
-        """What `run` returns where there is no result."""
-        messages = [message_html(str(error)), ""]
-        if error.beside == "options":
-            messages.reverse()
-        return [*messages, empty_html("No result: see the message beside the input."), "", "", ""]
-
-    def _run(self, columns: Mapping[str, Sequence[Any]], shown: Sequence[Any]) -> list[Any]:
-        chosen = {option.name: option.value(value) for option, value in zip(self.controls, shown)}
-        config = chosen.pop("config_name", "default")
-        metric = type(self.classes[config])(config_name=config)
-        inputs = inputs_of(columns, self.kinds[config], self.required)
-        options = {name: value for name, value in chosen.items() if repr(value) != repr(self.defaults[name])}
+    def draw(self, given: Mapping[str, Any]) -> Answer:
+        """The picture as HTML, and its files in base64."""
         try:
-            result = metric.compute(**inputs, **options)
-        except ValueError as error:
-            raise refusal(self.name, str(error)) from None
-        run = Run(metric, inputs, {**self.defaults, **options}, result)
-        n_rows = run.state.n_rows
-        saved = {"metric": self.module, "config_name": config, "options": options, "n_rows": n_rows, "scores": result}
-        code = snippet(self.module, config, inputs, options, n_rows)
-        files = {"result.json": saved} | ({"inputs.json": inputs} if "inputs.json" in code else {})
-        return [
-            "",
-            "",
-            scores_html(result, self.cards, run.undefined, chosen["confidence_level"], n_rows),
-            picture_html(lambda: self.draw(run), self.picture),
-            code,
-            downloads_html(files),
-        ]
-
-    def shown(self, options: Mapping[str, Any]) -> list[Any]:
-        """What the controls show for some options, the others at the page's defaults."""
-        values = {**self.defaults, **SHOWN_AT_FIRST, **options}
-        return [option.shown(values[option.name]) for option in self.controls]
+            files, wide = scoring.picture(self._scored(given)[0], self.picture)
+        except (Refusal, ImportError) as error:
+            why = sentence(error) if isinstance(error, Refusal) else "matplotlib is not installed."
+            return {"html": results.note_html(f"No picture: {why}"), "files": {}}
+        encoded = {name: base64.b64encode(content).decode() for name, content in files.items()}
+        return {"html": results.picture_html(encoded, self.alt, wide=wide), "files": encoded}
 
     @cache  # noqa: B019  there is one page a process
-    def example(self, number: int) -> list[Any]:
-        """An example's table, what the controls show, and its result."""
+    def example(self, number: int) -> Answer:
+        """An example: its rows, the options, and what the page answers to them."""
         example = self.examples[number]
-        rows = [[cell_of(cell) for cell in row] for row in example.rows]
-        shown = self.shown(example.options)
-        return [rows, *shown, *self.run(dict(zip(self.columns, map(list, zip(*rows)))), shown)]
+        given = {"text": example.text, "config": example.config, "options": AT_FIRST | dict(example.options)}
+        answers = {"read": self.read(given), "score": self.score(given), "draw": self.draw(given)}
+        return {"text": example.text, "options": self.options_html(number), **answers}
+
+    # What a program asks for.
+
+    def result(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        """The result file of some columns, as JSON has it.
+
+        Raises:
+            Refusal: for what can't be scored.
+        """
+        given = dict(options)
+        definition = self._definition(given.pop("config_name", None))
+        answers = answers_of(given)
+        for name in given.keys() - self.controls.keys():
+            allowed = ", ".join([*self.controls, "answers", "aliases", "config_name"])
+            refuse("unknown", allowed, where=f"option {name[:40]}")
+        table = open_bytes("columns.json", json.dumps(columns).encode(), limits=LIMITS)
+        scored = scoring.score(definition, table, {}, self._values(definition, given), answers)
+        return json.loads(scored.result.to_json())
+
+    def _definition(self, config: Any) -> Definition:
+        first = next(iter(self.definitions))
+        choice = Choice("config_name", "", first, choices=tuple(self.definitions))
+        return self.definitions[first if config is None else choice.check(config)]
+
+    def _values(self, definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
+        own = {option.name for option in (*definition.options, *INTERVAL_OPTIONS)}
+        return values_of({name: option for name, option in self.controls.items() if name in own}, given)
+
+    def _scored(self, given: Mapping[str, Any]) -> tuple[scoring.Scored, Given]:
+        definition, shown = self._definition(given.get("config")), given.get("options")
+        shown = dict(shown) if isinstance(shown, dict) else {}
+        answers = answers_of(shown)
+        options, rows = self._values(definition, shown), open_given(definition, given)
+        return scoring.score(definition, rows.table, columns_said(given, rows.table), options, answers), rows

@@ -1,74 +1,128 @@
-"""What a demo page shows of a result: scores with intervals, the picture, the code that gives the same numbers."""
+"""What a page shows: how rows were read, scores with their intervals, what one takes away. All text is escaped."""
 
-import base64
-import io
-import json
 import math
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from pprint import pformat
 from typing import Any
 
-#: So many rows are written out in the snippet; more are read from a file the page offers.
-INLINE_ROWS = 40
+from toxeval.core.declarations import Definition
+from toxeval.page.rows import Reading, asked
+from toxeval.page.scoring import Scored
+from toxeval.page.words import sentence
+from toxeval.read.columns import ID
 
-#: matplotlib's settings are global, and pictures are drawn with settings of their own.
-_DRAWING = threading.Lock()
+#: So many characters of a value are shown.
+LONGEST_SHOWN = 24
+
+
+def reading_html(definition: Definition, reading: Reading) -> str:
+    """How rows were read: a sentence, and for each input where it was found."""
+    parts, choices, given = [], [], reading.given
+    if reading.refusal is not None:
+        parts.append(f'<p class="tox-error" role="alert">{escape(sentence(reading.refusal))}</p>')
+    if given is not None and reading.n_rows:
+        choices = list(dict.fromkeys([*given.table.columns, *filter(None, (reading.found or {}).values())]))
+        many = f"{_n(reading.n_rows, 'row')}, {_n(len(given.table.columns), 'column')}"
+        parts.append(f'<p class="tox-good">{escape(given.table.read_as)}: {many}.</p>')
+        if given.table.separator:
+            box = f'<input type="checkbox" id="tox-header"{" checked" * given.named}>'
+            parts.append(f"<p><label>{box} The first row has the names of the columns</label></p>")
+    columns = "".join(
+        _column_html(reading, choices, *each)
+        for each in asked(definition)
+        if each[0] != ID or ID in (reading.found or {})
+    )
+    return f'{"".join(parts)}<div class="tox-inputs" role="group" aria-label="Columns">{columns}</div>'
+
+
+def _column_html(reading: Reading, choices: Sequence[str], name: str, about: str, required: bool) -> str:
+    found = (reading.found or {}).get(name, "")
+    none = "no rows yet" if not choices else "choose a column" if required else "none"
+    options = f'<option value="">{none}</option>' + "".join(
+        f"<option{' selected' * (choice == found)}>{escape(choice)}</option>" for choice in choices
+    )
+    lacking = ' class="tox-lacking"' if choices and required and not found else ""
+    values = [str(value) for value in reading.values(found)] if found else []
+    first = escape(", ".join(value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…" for value in values))
+    return (
+        f'<div{lacking}><label for="tox-column-{name}"><strong>{name.replace(".", ".<wbr>")}</strong>'
+        f" <small>{escape(about)}{'' if required else ' (may be left out)'}</small></label>"
+        f'<div><select id="tox-column-{name}" data-column="{name}"{"" if choices else " disabled"}>{options}</select>'
+        f"<small>{first}{', …' * bool(values)}</small></div></div>"
+    )
+
+
+def _n(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
 
 
-def scores_html(
-    result: Mapping[str, Any],
-    cards: Mapping[str, str],
-    undefined: Mapping[str, str],
-    level: float | None,
-    n_rows: int,
-) -> str:
-    """The most important scores in large figures, then all of them with their intervals.
+def scores_html(scored: Scored, cards: Mapping[str, str], files: Sequence[str], code: Mapping[str, str]) -> str:
+    """The most important scores in large figures, the picture's place, all scores, and what one takes away.
 
     Args:
-        result: what ``compute`` returned.
+        scored: the result.
         cards: key -> what it is called, in large figures.
-        undefined: key -> why a score has no value.
-        level: confidence level of the intervals, or None.
-        n_rows: how many rows were scored.
+        files: names of the files that can be saved.
+        code: title -> lines that give the same.
     """
+    scores = scored.result.scores
     large = "".join(
-        f'<div class="tox-card"><div>{escape(name)}</div><strong>{_number(result[key])}</strong>'
-        f"<small>{_interval(result, key) or '&nbsp;'}</small></div>"
+        f'<div class="tox-card"><div>{escape(name)}</div><strong>{_number(scores[key])}</strong>'
+        f"<small>{_interval(scores, key) or '&nbsp;'}</small></div>"
         for key, name in cards.items()
-        if key in result
+        if key in scores
     )
-    heads = ["score", "value"]
-    if level is not None:
-        heads += [f"{100 * level:g} % interval", '<span class="tox-hidden">interval on a line from 0 to 1</span>']
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    rows = "".join(_row(result, key, level) for key in result if not _is_bound(result, key))
-    notes = "".join(f"<li><code>{escape(key)}</code>: {escape(why)}</li>" for key, why in undefined.items())
-    how_many = "One score is" if len(undefined) == 1 else f"{len(undefined)} scores are"
-    because = f'<details class="tox-note"><summary>{how_many} undefined</summary><ul>{notes}</ul></details>'
+    doubts = "".join(f'<p class="tox-doubt">{escape(doubt)}</p>' for doubt in scored.doubts)
     return (
-        f'<div class="tox-cards">{large}</div>{because if notes else ""}'
+        f'<div class="tox-cards">{large}</div>{doubts}{_undefined_html(scored.undefined)}'
+        f'<div id="tox-picture"></div>{_table_html(scored, cards)}{_taken_html(files, code)}'
+    )
+
+
+def status(scored: Scored, cards: Mapping[str, str]) -> str:
+    """The result in a sentence, for those who hear it."""
+    scores = scored.result.scores
+    key = next(key for key in (*cards, *scores) if key in scores)
+    interval = _interval(scores, key).replace("–", "to")
+    return (
+        f"Result of {_n(scored.result.n_rows, 'row')}: {cards.get(key, key)} "
+        f"{_number(scores[key])}{f', interval {interval}' if interval else ''}."
+    )
+
+
+def _undefined_html(undefined: Mapping[str, str]) -> str:
+    if not undefined:
+        return ""
+    notes = "".join(f"<li><code>{escape(key)}</code>: {escape(why)}</li>" for key, why in undefined.items())
+    many = "One score is" if len(undefined) == 1 else f"{len(undefined)} scores are"
+    return f'<details class="tox-note"><summary>{many} undefined</summary><ul>{notes}</ul></details>'
+
+
+def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
+    scores, n_rows, level = scored.result.scores, scored.result.n_rows, scored.result.confidence.get("confidence_level")
+    heads = ["score", "value", *([f"{100 * level:g} % interval"] if level else [])]
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    keys = dict.fromkeys([*(key for key in cards if key in scores), *scores])
+    rows = "".join(_row_html(scores, key, bool(level)) for key in keys if not _is_bound(scores, key))
+    return (
         f'<div class="tox-scroll" tabindex="0" role="region" aria-label="All scores"><table class="tox-scores">'
-        f"<caption>All scores of {n_rows:,} row{'s' * (n_rows != 1)}</caption>"
+        f"<caption>All scores of {_n(n_rows, 'row')}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
-def _is_bound(result: Mapping[str, Any], key: str) -> bool:
-    return key.endswith(("_low", "_high")) and key.rpartition("_")[0] in result
+def _row_html(scores: Mapping[str, Any], key: str, with_interval: bool) -> str:
+    name = escape(key)
+    interval = f"<td>{_interval(scores, key)}</td>" if with_interval else ""
+    value = f'<td data-key="{name}" data-value="{scores[key]!r}">{_number(scores[key])}</td>'
+    return f'<tr><th scope="row">{name.replace("_", "_<wbr>")}</th>{value}{interval}</tr>'
 
 
-def _row(result: Mapping[str, Any], key: str, level: float | None) -> str:
-    value, name = result[key], escape(key)
-    cells = f'<th scope="row">{name.replace("_", "_<wbr>")}</th>'
-    cells += f'<td data-key="{name}" data-value="{value!r}">{_number(value)}</td>'
-    if level is not None:
-        cells += f"<td>{_interval(result, key)}</td><td>{_range(result, key)}</td>"
-    return f"<tr>{cells}</tr>"
+def _is_bound(scores: Mapping[str, Any], key: str) -> bool:
+    return key.endswith(("_low", "_high")) and key.rpartition("_")[0] in scores
 
 
 def _number(value: Any) -> str:
@@ -77,137 +131,46 @@ def _number(value: Any) -> str:
     return "undefined" if math.isnan(value) else f"{value:.4f}"
 
 
-def _interval(result: Mapping[str, Any], key: str) -> str:
-    low, high = result.get(f"{key}_low", math.nan), result.get(f"{key}_high", math.nan)
+def _interval(scores: Mapping[str, Any], key: str) -> str:
+    low, high = scores.get(f"{key}_low", math.nan), scores.get(f"{key}_high", math.nan)
     return "" if math.isnan(low) or math.isnan(high) else f"{low:.4f} – {high:.4f}"
 
 
-def _range(result: Mapping[str, Any], key: str) -> str:
-    """The interval as a bar between 0 and 1, the value as a tick on it."""
-    low, high, value = result.get(f"{key}_low", math.nan), result.get(f"{key}_high", math.nan), result[key]
-    if not 0 <= low <= value <= high <= 1:  # nan too
-        return ""
-    style = f"left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"
+# --- taken away ---------------------------------------------------------------------------------------------------
+
+
+def _taken_html(files: Sequence[str], code: Mapping[str, str]) -> str:
+    blocks = "".join(
+        f'<h3 id="tox-code-{i}">{escape(title)}</h3><div class="tox-code"><pre tabindex="0" role="region" '
+        f'aria-labelledby="tox-code-{i}">{escape(lines)}</pre>'
+        f'<button type="button" data-copy>Copy</button></div>'
+        for i, (title, lines) in enumerate(code.items())
+    )
+    buttons = "".join(map(file_button, files))
+    return f'<div class="tox-take"><h3>To take away</h3><div class="tox-files">{buttons}</div>{blocks}</div>'
+
+
+def file_button(name: str) -> str:
+    """A button that saves a file."""
+    return f'<button type="button" data-file="{escape(name)}">{escape(name)}</button>'
+
+
+def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
+    """The picture, and buttons for its files.
+
+    Args:
+        files: name -> content in base64; the first is shown.
+        alt: what it shows, for those who can't see it.
+        wide: whether it has to be large to be read.
+    """
+    name, content = next(iter(files.items()))
     return (
-        f'<span class="tox-range" aria-hidden="true"><span style="{style}"></span>'
-        f'<i style="left:{100 * value:.1f}%"></i></span>'
+        f'<div class="tox-picture{" tox-wide" * wide}" tabindex="0" role="region" aria-label="Picture">'
+        f'<img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
+        f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
     )
 
 
-# --- picture ------------------------------------------------------------------------------------------------------
-
-
-def picture_html(draw: Callable[[], Any], description: str) -> str:
-    """The picture, transparent: dark pages show it with light and dark exchanged.
-
-    Args:
-        draw: returns a matplotlib Figure, or why there is none.
-        description: for those who can't see it.
-    """
-    with _DRAWING:
-        figure = draw()
-        if isinstance(figure, str):
-            return f'<p class="tox-note">No picture: {escape(figure)}</p>'
-        png = io.BytesIO()
-        figure.savefig(png, format="png", dpi=200, transparent=True)
-    wide = ' class="tox-wide"' if figure.get_figwidth() > 5 else ""
-    source = base64.b64encode(png.getvalue()).decode()
-    return (
-        f'<div class="tox-picture" tabindex="0" role="region" aria-label="Picture">'
-        f'<img{wide} src="data:image/png;base64,{source}" alt="{escape(description)}"></div>'
-    )
-
-
-# --- code and downloads -------------------------------------------------------------------------------------------
-
-
-def snippet(module: str, config: str, inputs: Mapping[str, Any], options: Mapping[str, Any], n_rows: int) -> str:
-    """Python code that gives the same numbers.
-
-    Args:
-        module: the Space's id, or a path.
-        config: the configuration, "default" or another.
-        inputs: of ``compute``.
-        options: of ``compute``, those that aren't at their defaults.
-        n_rows: how many rows there are.
-    """
-    load = f"metric = evaluate.load({', '.join(map(json.dumps, [module] + [config] * (config != 'default')))})"
-    arguments = [f"    {name}={_literal(value)},\n" for name, value in options.items()]
-    if n_rows > INLINE_ROWS:
-        return (
-            "import json\n\nimport evaluate\n\n"
-            'with open("inputs.json", encoding="utf-8") as file:  # from this page\n'
-            f"    inputs = json.load(file)\n\n{load}\n"
-            f"scores = metric.compute(\n    **inputs,\n{''.join(arguments)})\nprint(scores)\n"
-        )
-    arguments = [f"    {name}={_literal(value)},\n" for name, value in inputs.items()] + arguments
-    return f"import evaluate\n\n{load}\nscores = metric.compute(\n{''.join(arguments)})\nprint(scores)\n"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    return pformat(value, width=74, compact=True, sort_dicts=False).replace("\n", "\n    ")
-
-
-def downloads_html(files: Mapping[str, Any]) -> str:
-    """Buttons that save JSON files; they are on the page already, so nothing stays on the server.
-
-    Args:
-        files: name -> what it holds.
-    """
-    return (
-        '<div class="tox-downloads">'
-        + "".join(
-            f'<button type="button" class="tox-button" data-file="{escape(name)}">Download {escape(name)}</button>'
-            f"<pre hidden>{escape(json.dumps(content, indent=2 if name == 'result.json' else None))}</pre>"
-            for name, content in files.items()
-        )
-        + "</div>"
-    )
-
-
-#: Saves the text behind a button of `downloads_html`.
-SAVE_JS = """
-element.addEventListener('click', (event) => {
-  const button = event.target.closest('button[data-file]');
-  if (!button) return;
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([button.nextElementSibling.textContent], {type: 'application/json'}));
-  link.download = button.dataset.file;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-});
-"""
-
-
-def message_html(message: str) -> str:
-    """A refusal, read out by screen readers as it appears."""
-    return f'<p class="tox-error" role="alert">{escape(message)}</p>' if message else ""
-
-
-def empty_html(text: str) -> str:
-    """What stands where a result will be."""
-    return f'<p class="tox-empty">{escape(text)}</p>'
-
-
-def card_text(readme: str) -> str:
-    """A card without its front matter."""
-    if readme.startswith("---\n"):
-        return readme.partition("\n---\n")[2].lstrip()
-    return readme
-
-
-def columns_hint(kinds: Mapping[str, Mapping[str, str]], required: Sequence[str]) -> str:
-    """What belongs into each column.
-
-    >>> columns_hint({"default": {"predictions": "label", "review_scores": "score"}}, ["predictions"])
-    'predictions: names or ids; review_scores: numbers (may stay empty)'
-    """
-    words = {"label": "names or ids", "score": "numbers", "sequence": "labels between spaces"}
-    hints = []
-    for column in next(iter(kinds.values())):
-        said = dict.fromkeys(words[by_column[column]] for by_column in kinds.values())
-        optional = "" if column.partition(".")[0] in required else " (may stay empty)"
-        hints.append(f"{column}: {', or '.join(said)}{optional}")
-    return "; ".join(hints)
+def note_html(text: str) -> str:
+    """A remark."""
+    return f'<p class="tox-note">{escape(text)}</p>'

@@ -1,43 +1,59 @@
-"""Serving a demo page in public: what is sent is limited, and what was sent is forgotten."""
+"""Serving a page in public: few doors, limits on what comes in, and nothing kept of what came."""
 
 import asyncio
 import datetime
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from toxeval.page.cells import MAX_BYTES
-from toxeval.page.look import CSS, theme
+from toxeval.page.rows import LIMITS
 
 #: A file in a request grows by a third (base64).
-MAX_REQUEST = MAX_BYTES * 4 // 3 + 1_000_000
+MAX_REQUEST = (LIMITS.bytes or 0) * 4 // 3 + 1_000_000
 #: Seconds after which Gradio's notes on a visit are dropped, and between looking for such.
 FORGET_AFTER, FORGET_EVERY = 20, 5
+#: What of Gradio a page needs. All else is closed: uploads, links that write a visit to disk, files, other functions.
+DOORS = {
+    "GET": re.compile(
+        r"/|/(config|theme\.css|favicon\.ico|manifest\.json|robots\.txt|(assets|static)/.*)"
+        r"|/gradio_api/(info|app_id|startup-events|queue/data|heartbeat/\w+|call/score/\w+)/?"
+    ),
+    "POST": re.compile(r"/gradio_api/(queue/join|call/score|call/v2/score|component_server|reset)/?"),
+}
 
 
-class BodyLimit:
-    """ASGI middleware that answers 413 to a request whose body is over `MAX_REQUEST`."""
+class Doors:
+    """ASGI middleware that lets through what a page needs, as JSON of up to `MAX_REQUEST` bytes."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        """Pass the request on, or cut it short."""
-        declared = dict(scope["headers"]).get(b"content-length", b"0") if scope["type"] == "http" else b"0"
-        if not declared.isdigit() or int(declared) > MAX_REQUEST:
-            headers = [(b"content-type", b"text/plain")]
-            await send({"type": "http.response.start", "status": 413, "headers": headers})
-            await send({"type": "http.response.body", "body": b"The request is too large."})
+        """Pass the request on, or turn it away."""
+        status, why = _turned_away(scope) if scope["type"] == "http" else (0, b"")
+        if not status:
+            await self.app(scope, receive, send)
             return
-        taken = 0
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": why})
 
-        async def limited() -> Any:
-            nonlocal taken
-            message = await receive()
-            taken += len(message.get("body", b""))
-            return message if taken <= MAX_REQUEST else {"type": "http.disconnect"}
 
-        await self.app(scope, limited, send)
+def _turned_away(scope: MutableMapping[str, Any]) -> tuple[int, bytes]:
+    """With which status, and why; 0 for what is let through."""
+    headers = dict(scope["headers"])
+    method, size = scope["method"].replace("HEAD", "GET"), headers.get(b"content-length", b"")
+    if method not in DOORS or not DOORS[method].fullmatch(scope["path"]):
+        return 404, b"There is nothing here."
+    if method == "GET":
+        return 0, b""
+    if not size.isdigit():
+        return 411, b"A request says how long it is."
+    if int(size) > MAX_REQUEST:
+        return 413, b"The request is too large."
+    if not headers.get(b"content-type", b"").startswith(b"application/json"):
+        return 415, b"JSON is wanted."
+    return 0, b""
 
 
 def forget(holder: Any, before: datetime.datetime) -> None:
@@ -71,22 +87,3 @@ async def forgetting(app: Any) -> AsyncIterator[None]:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
-
-
-def launch(demo: Any) -> Any:
-    """Serve a page.
-
-    Args:
-        demo: of ``space.build``.
-    """
-    return demo.launch(
-        theme=theme(),
-        css=CSS,
-        app_kwargs={"middleware": [(BodyLimit, (), {})], "lifespan": forgetting},
-        max_file_size=1,  # Gradio's own uploads would be written to disk
-        run_history=False,
-        footer_links=["gradio"],
-        ssr_mode=False,
-        enable_monitoring=False,
-        mcp_server=False,
-    )

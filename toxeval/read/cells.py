@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from toxeval.core.declarations import GROUP, LABEL, RECORD, SCORE, SEQUENCE, Definition, Input
+from toxeval.core.declarations import GROUP, LABEL, RECORD, SCORE, SEQUENCE, TEXT, Definition, Input
 from toxeval.core.refusals import NUMBER, Refusal, describe, refuse
 
 from .columns import ID, Place, columns_of
@@ -84,7 +84,7 @@ class Parser:
         """A column as an input, or as the field ``each`` of an input's records."""
         if not self._table.text:
             return values.to_pylist() if getattr(values, "null_count", 0) else values
-        if each.kind == GROUP:
+        if each.kind in (GROUP, TEXT):
             return values
         if each.kind in (RECORD, SEQUENCE) or each.kind == SCORE and values[0].startswith("["):
             return [self._nested(name, each, row, text, field) for row, text in enumerate(values)]

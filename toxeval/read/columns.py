@@ -27,7 +27,8 @@ def find_inputs(definition: Definition, tables: Sequence[Table], said: Mapping[s
         definition: of the metric.
         tables: the predictions' table, and perhaps the references'.
         said: input, field of one (``predictions.slots``) or ``id`` -> column (or a dotted path in one), as the user
-            says; else the names that the inputs declare are tried. ``id`` without a column says that there are no ids.
+            says; else the names that the inputs declare are tried. ``id`` without a column says that there are no ids,
+            an optional input without one that it is left out.
 
     Returns:
         A dict a table, input -> column; with ``id`` where all tables have one.
@@ -39,7 +40,8 @@ def find_inputs(definition: Definition, tables: Sequence[Table], said: Mapping[s
     _check_said(definition, tables, said)
     found: list[dict[str, Place]] = [{} for _ in tables]
     # those first of which the user says where they are: what is left is for the others
-    for each in sorted(definition.inputs, key=lambda each: not _said_of(each.name, said)):
+    wanted = [each for each in definition.inputs if said.get(each.name) != ""]
+    for each in sorted(wanted, key=lambda each: not _said_of(each.name, said)):
         for i in tables_of(each, len(tables)):
             taken = set(columns_of(found[i]))
             ways = [
@@ -101,10 +103,10 @@ def _check_said(definition: Definition, tables: Sequence[Table], said: Mapping[s
     for name, column in said.items():
         if name not in known:
             refuse("unknown input", ", ".join(sorted(known)), metric=definition.name, where=f"columns {name}")
-        if name == ID and not column:
+        each = definition.input(name)
+        if not column and (name == ID or each is not None and not each.required):
             continue
         if not column or not any(table.has(column) for table in tables):
-            each = definition.input(name)
             two = "," in column and each is not None and each.kind == SCORE
             hint = "one column is enough: that with P(positive)" if two else ""
             where = f"columns {name}={column}"

@@ -181,7 +181,7 @@ def from_json(source: Source, begun: Iterator[bytes]) -> Table:
     line, _, rest = head.partition(b"\n")
     if source.ending == ".json" and (not rest.strip() or not _is_object(line)):
         content = b"".join(blocks)
-        if b"\n" in content.strip() or _is_columns(_is_object(line)):
+        if b"\n" in content.strip() or _is_columns(_is_object(content)):
             return _from_document(source, content)
         blocks = iter([content])
     return from_lines(source, blocks)

@@ -1,7 +1,7 @@
 """Opening a table: what kind it is follows from its name, or else from its first bytes."""
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -54,12 +54,20 @@ def open_table(path: str, *, limits: Limits = Limits(), multiline: bool = False)
     return _recognised(source, multiline)
 
 
-def open_bytes(name: str, content: bytes, *, limits: Limits = Limits(), multiline: bool = False) -> Table:  # noqa: B008
+def open_bytes(
+    name: str,
+    content: bytes,
+    *,
+    header: bool = True,
+    limits: Limits = Limits(),  # noqa: B008
+    multiline: bool = False,
+) -> Table:
     """The table in the bytes of a file, such as an upload.
 
     Args:
         name: of the file; its ending says what it is.
         content: its bytes.
+        header: whether the first row of CSV and TSV has the columns' names; else they are ``column 1`` and so on.
         limits, multiline: as in `open_table`.
 
     >>> table = open_bytes("guesses.csv", b"prediction,label\\nOFF,NOT\\n")
@@ -70,13 +78,13 @@ def open_bytes(name: str, content: bytes, *, limits: Limits = Limits(), multilin
     if ending not in ENDINGS:
         refuse("this kind of file isn't read here", ", ".join(ENDINGS), file=name)
     source = Content(name, ending, limits, content)
-    return from_parquet([source], name) if ending == ".parquet" else _recognised(source, multiline)
+    return from_parquet([source], name) if ending == ".parquet" else _recognised(source, multiline, header)
 
 
 def open_pasted(
     text: str,
     *,
-    names: Sequence[str] = (),
+    header: bool = True,
     limits: Limits = Limits(),  # noqa: B008
     multiline: bool = False,
 ) -> Table:
@@ -87,24 +95,21 @@ def open_pasted(
 
     Args:
         text: the text.
-        names: of the columns, if the first row is no header.
-        limits, multiline: as in `open_table`.
+        header, limits, multiline: as in `open_bytes`.
 
-    >>> table = open_pasted("OFF; NOT\\nNOT;NOT", names=["predictions", "references"])
-    >>> table.read_as, list(table.batches(["references"]))
-    ('a table with semicolons, the columns as said', [{'references': [' NOT', 'NOT']}])
+    >>> table = open_pasted("OFF; NOT\\nNOT;NOT", header=False)
+    >>> table.read_as, list(table.batches(["column 2"]))
+    ('CSV with semicolons, without a header', [{'column 2': [' NOT', 'NOT']}])
     """
     source = Content(PASTED, ".json", limits, text.encode())
     if not text.strip():
         refuse("no rows", file=PASTED)
     if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
         return from_json(source, source.blocks())
-    first = text.partition("\n")[0]
-    separator = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
-    return from_separated(source, source.blocks(), separator, names=names, multiline=multiline)
+    return from_separated(source, source.blocks(), _separator(source.content), header=header, multiline=multiline)
 
 
-def _recognised(source: Source, multiline: bool) -> Table:
+def _recognised(source: Source, multiline: bool, header: bool = True) -> Table:
     """The table in a source that isn't known to be Parquet."""
     blocks = source.blocks()
     head = next(blocks, b"")
@@ -123,9 +128,13 @@ def _recognised(source: Source, multiline: bool) -> Table:
         refuse("no rows (the file is empty)", file=source.name)
     if source.ending in (".json", ".jsonl", ".ndjson") or source.ending not in (".csv", ".tsv") and start in b"{[":
         return from_json(source, begun)
-    separator = {".csv": ",", ".tsv": "\t"}.get(source.ending)
-    return from_separated(source, begun, separator or _separator(head), multiline=multiline)
+    separator = "\t" if source.ending == ".tsv" else _separator(head, tabs=source.ending != ".csv")
+    return from_separated(source, begun, separator, header=header, multiline=multiline)
 
 
-def _separator(head: bytes) -> str:
-    return "\t" if b"\t" in head.partition(b"\n")[0] else ","
+def _separator(head: bytes, *, tabs: bool = True) -> str:
+    """What stands between the cells of a text, by its first line."""
+    line = head.partition(b"\n")[0]
+    if tabs and b"\t" in line:
+        return "\t"
+    return ";" if b";" in line and b"," not in line else ","

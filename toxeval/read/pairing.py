@@ -9,7 +9,7 @@ import numpy as np
 
 from toxeval.core.declarations import GROUP, Definition
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import Refusal, SayColumns, SetOption, refuse
+from toxeval.core.refusals import Refusal, RowNumber, SayColumns, SetOption, refuse
 
 from .cells import Parser
 from .columns import ID, columns_of, find_inputs, names_looked_for, say
@@ -240,7 +240,7 @@ class _Seen:
 
 
 def _refuse_pair(definition: Definition, table: Table, first: int, again: int, hint: Any = "") -> None:
-    found = f"rows {first} and {again} of {table.name} have the same one"
+    found = ("rows ", RowNumber(first), " and ", RowNumber(again), f" of {table.name} have the same one")
     refuse(found, "each id once", hint, metric=definition.name, inputs=(ID,))
 
 

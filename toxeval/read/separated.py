@@ -22,10 +22,12 @@ LONGEST_CELL = 1 << 27
 ROWS = 512
 #: What separators are called.
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+#: And what tables with them are.
+KINDS = {"\t": "TSV", ",": "CSV", ";": "CSV with semicolons"}
 
 
 def from_separated(
-    source: Source, begun: Iterator[bytes], separator: str, *, names: Sequence[str] = (), multiline: bool = False
+    source: Source, begun: Iterator[bytes], separator: str, *, header: bool = True, multiline: bool = False
 ) -> Table:
     """The table in some text.
 
@@ -33,7 +35,7 @@ def from_separated(
         source: where it is from.
         begun: the first reading of it.
         separator: of its cells.
-        names: of the columns, if the first row is no header.
+        header: whether the first row has the columns' names; else they are ``column 1`` and so on.
         multiline: whether a quoted cell may hold whole rows. Otherwise that is refused: it mostly is a text with a
             quote at its start, in a file whose writer knew nothing of quotes.
     """
@@ -43,8 +45,9 @@ def from_separated(
     def start(blocks: Iterator[bytes]) -> tuple[list[str], Iterator[list[list[str]]]]:
         spanning.clear()
         rows = _Rows(source, blocks, separator, multiline, spanning)
-        header = list(names) if names else rows.header()
-        return header, rows.blocks(len(header), 0 if names else 1)
+        first = rows.first()
+        names = first if header else [f"column {i}" for i in range(1, len(first) + 1)]
+        return names, rows.blocks(len(first), [] if header else [first])
 
     columns, first = start(begun)
     other = next((mark for mark in ("\t", ";") if mark in columns[0] and mark != separator), "")
@@ -57,12 +60,12 @@ def from_separated(
         rows = readings.pop() if readings else start(source.blocks())[1]
         return gathered({name: list(map(itemgetter(columns.index(name)), block)) for name in wanted} for block in rows)
 
-    kind = "TSV" if separator == "\t" else "CSV" if separator == "," else "a table with semicolons"
     return Table(
         source.name,
         tuple(dict.fromkeys(columns)),
         batches,
-        read_as=f"{kind}, {'the columns as said' if names else 'with a header'}",
+        read_as=f"{KINDS[separator]}, {'with' if header else 'without'} a header",
+        separator=separator,
         text=True,
         once=source.once,
         spanning=spanning,
@@ -83,8 +86,8 @@ class _Rows:
         self._reader = csv.reader(lines, delimiter=separator, strict=True)
         self._width = self._row = 0
 
-    def header(self) -> list[str]:
-        """The first row."""
+    def first(self) -> list[str]:
+        """The first row, mostly the header."""
         try:
             for cells in self._reader:
                 if cells:
@@ -93,12 +96,11 @@ class _Rows:
             refuse(f"not readable as a table ({_problem(str(error))})", file=self._name, line=1, where="header")
         refuse("no rows (the file is empty)", file=self._name)
 
-    def blocks(self, width: int, n_header: int) -> Iterator[list[list[str]]]:
-        """The other rows, each with so many cells."""
+    def blocks(self, width: int, begun: list[list[str]]) -> Iterator[list[list[str]]]:
+        """The other rows, each with so many cells; before them the first one, if it is in ``begun``."""
         self._width = width
+        rows, line = begun, 0 if begun else self._reader.line_num
         while True:
-            rows: list[list[str]] = []
-            line = self._reader.line_num
             try:
                 rows.extend(islice(self._reader, ROWS))
             except csv.Error as error:
@@ -111,8 +113,9 @@ class _Rows:
             self._limits.check_rows(self._name, self._row)
             if rows:
                 yield rows
+            rows, line = [], self._reader.line_num
         if not self._row:
-            refuse(f"no rows{' (nothing but a header)' if n_header else ''}", file=self._name)
+            refuse("no rows (nothing but a header)", file=self._name)
 
     def _check(self, rows: list[list[str]], line: int) -> list[list[str]]:
         """The rows without the empty lines among them."""

@@ -23,6 +23,7 @@ class Table:
         read_batches: names of columns -> iterator over their values.
         read_as: how it was read, in words: ``CSV``, ``JSON Lines``.
         text: whether every value is a text (CSV, TSV), so that numbers and lists must be parsed.
+        separator: what stands between the cells of CSV and TSV, "" of other tables.
         n_rows: how many rows, where the format says so beforehand.
         once: whether it can't be read again.
         repeated: names that several columns have.
@@ -36,6 +37,7 @@ class Table:
     read_batches: Callable[[Sequence[str]], Iterator[Columns]]
     read_as: str = ""
     text: bool = False
+    separator: str = ""
     n_rows: int | None = None
     once: bool = False
     repeated: frozenset[str] = frozenset()

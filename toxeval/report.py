@@ -1,5 +1,7 @@
-"""Results as tables: for a terminal, for Markdown, for LaTeX."""
+"""Results as tables: for a terminal, for Markdown, for LaTeX, and as CSV."""
 
+import csv
+import io
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -7,17 +9,37 @@ from typing import Any
 from toxeval.signature import Result
 
 #: Table styles by name.
-STYLES = ("text", "markdown", "latex")
+STYLES = ("text", "markdown", "latex", "csv")
 
 
 def render(result: Result, style: str) -> str:
-    """A result as a table with its signature.
+    """A result as a table with its signature; CSV is for programs, without it, and with every digit.
 
     Args:
         result: of one run or several.
         style: one of `STYLES`.
     """
+    if style == "csv":
+        return _csv(result)
     return signed(table(*_rows(result), style), result, style)
+
+
+def _csv(result: Result) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    bounds = _bounds(result)
+    rows.writerow(["score", "value", *(["low", "high"] if result.confidence else [])])
+    for key, value in result.scores.items():
+        if key not in bounds:
+            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.confidence else []
+            rows.writerow([key, value, *ends])
+    return text.getvalue()
+
+
+def _bounds(result: Result) -> set[str]:
+    """The keys that are ends of intervals."""
+    scores = result.scores
+    return {key for key in scores if key.endswith(("_low", "_high")) and key.rpartition("_")[0] in scores}
 
 
 def signed(body: str, result: Result, style: str) -> str:
@@ -37,9 +59,7 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
         head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
     else:
         head = [result.metric, "score"]
-    bounds = {
-        key for key in result.scores if key.endswith(("_low", "_high")) and key.rpartition("_")[0] in result.scores
-    }
+    bounds = _bounds(result)
     if result.confidence:
         head.append(f"{result.confidence['confidence_level'] * 100:g} % interval")
     rows = []

@@ -1,0 +1,402 @@
+"""What a page answers, without a browser: reading, options, refusals in its words, files that verify."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import toxeval as command
+from pages import file_of
+from samples import ONE_EACH, Sample, columns
+
+import toxeval
+from toxeval.core.declarations import Choice, Flag, NamedNumbers, Number, Numbers, Whole
+from toxeval.core.refusals import Refusal, SayColumns, SetOption
+from toxeval.page import results
+from toxeval.page.controls import answers_of, control, shown, values_of
+from toxeval.page.rows import asked
+from toxeval.page.words import sentence
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+SECRET = "a secret text of some visitor"
+
+
+@pytest.fixture(scope="module", params=toxeval.METRICS)
+def page(request: pytest.FixtureRequest, page_of: Callable[[str], Any]) -> Any:
+    """What an ``app.py`` says of its page."""
+    return page_of(request.param)
+
+
+@pytest.fixture(scope="module")
+def sold(page_of: Callable[[str], Any]) -> Any:
+    return page_of("sold_macro_f1")
+
+
+def a_file(name: str, content: bytes) -> dict[str, Any]:
+    return {"file": {"name": name, "data": base64.b64encode(content).decode()}}
+
+
+def parquet(columns: dict[str, Any]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+# --- what is on it ------------------------------------------------------------------------------------------------
+
+
+def test_every_input_and_option_of_the_metric_is_there(page: Any) -> None:
+    for config, definition in page.definitions.items():
+        metric = toxeval.load(page.name, config)
+        assert {name.partition(".")[0] for name, _, _ in asked(definition)} == set(metric.inputs) | {"id"}
+        own = {**metric.options, **metric.interval_options}
+        own.pop("score_resolution", None)  # bounds the memory of more rows than a page takes
+        assert set(page.controls) >= set(own)
+        assert values_of(page.controls, {name: shown(page.controls[name], value) for name, value in own.items()}) == {}
+    html = page.options_html(0)
+    for name in page.controls:
+        assert f'data-option="{name}"' in html
+
+
+def test_every_example_works_with_every_choice(page: Any) -> None:
+    for number, example in enumerate(page.examples):
+        given = {"text": example.text, "config": example.config}
+        first = page.score({**given, "options": {"confidence_level": "0.95"}})
+        assert "message" not in first, first
+        assert "<img" in page.draw(given)["html"], number
+        assert next(name for key, name in page.cards.items() if f'data-key="{key}"' in first["html"]) in first["status"]
+        for option in page.controls.values():
+            for value in option.choices if isinstance(option, Choice) else (False, True):
+                if isinstance(option, (Choice, Flag)):
+                    answer = page.score({**given, "options": {option.name: shown(option, value)}})
+                    assert "html" in answer or answer["option"] == option.name or "score" in answer["message"], answer
+
+
+def test_the_first_card_is_the_score_the_inputs_ask_for(page_of: Callable[[str], Any]) -> None:
+    page = page_of("dia_safety_rate")
+    labels, categories = ["Safe", "Unsafe"] * 5, ["Biased Opinion", "Risk Ignorance"] * 5
+    table = {"predictions": labels, "references": labels, "categories": categories}
+    for names, first in (
+        (["predictions", "categories"], "unsafe, mean of categories"),
+        (["predictions", "references"], "macro F1 of the classifier"),
+        (["predictions", "references", "categories"], "macro F1 of the classifier"),
+    ):
+        given = {"text": json.dumps({name: table[name] for name in names})}
+        assert page.score(given)["html"].partition('class="tox-card"><div>')[2].startswith(first)
+
+
+# --- options ------------------------------------------------------------------------------------------------------
+
+FRACTIONS = Numbers("review_fractions", "", (0.1,))
+TARGETS = NamedNumbers("targets", "", names=("oc_accuracy", "oc_recall"))
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [
+        (FRACTIONS, "0.2, 0.5,", (0.2, 0.5)),
+        (FRACTIONS, "0.2", (0.2,)),
+        (FRACTIONS, 0.2, (0.2,)),
+        (FRACTIONS, [0.2, 1], (0.2, 1.0)),
+        (TARGETS, "oc_accuracy=0.9, oc_recall = 0.5", {"oc_accuracy": 0.9, "oc_recall": 0.5}),
+        (TARGETS, {"oc_recall": 1}, {"oc_recall": 1.0}),
+        (TARGETS, "", None),
+        (Whole("n", "", 5, low=1), "3", 3),
+        (Whole("n", "", 5, low=1), 3.0, 3),
+        (Number("o", ""), "", None),
+        (Number("o", ""), " 0.7 ", 0.7),
+        (Number("o", "", 0.5), "1", 1.0),
+        (Flag("f", ""), True, True),
+        (Choice("z", "", 0.0, choices=(0.0, math.nan)), "nan", math.nan),
+        (Choice("z", "", 0.0, choices=(0.0, math.nan)), None, math.nan),
+        (Choice("s", "", choices=(None, "toxicity")), "toxicity", "toxicity"),
+    ],
+)
+def test_options_as_controls_and_as_json_have_them(option: Any, text: Any, value: Any) -> None:
+    found = values_of({option.name: option}, {option.name: text}).get(option.name, option.default)
+    assert repr(found) == repr(value)
+    again = values_of({option.name: option}, {option.name: shown(option, value)}).get(option.name, option.default)
+    assert repr(again) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "said"),
+    [
+        (FRACTIONS, "0.1, x", "Review fractions, 1: 'x'; allowed: a number from 0.0 to 1.0."),
+        (FRACTIONS, "1," * 51, "Review fractions: 51 of them; allowed: up to 50 here."),
+        (TARGETS, "oc_accuracy", "Targets, 'oc_accuracy': ''; allowed: a number from 0.0 to 1.0."),
+        (TARGETS, "oc_accuracy=0.9,oc_accuracy =0.1", "Targets: a text of 32 characters; allowed: a dict such as"),
+        (TARGETS, "other=1", "Targets: 'other'; allowed: 'oc_accuracy', 'oc_recall'."),
+        (Flag("f", ""), "false", "F: 'false'; allowed: False, True."),
+        (Number("o", ""), "x", "O: 'x'; allowed: a number from 0.0 to 1.0."),
+        (Number("o", ""), "2", "O: 2; allowed: a number from 0.0 to 1.0."),
+        (Number("o", "", 0.5), "", "O: None; allowed: a number from 0.0 to 1.0."),
+        (Whole("n_resamples", "", 5), "5001", "N resamples: 5001; allowed: up to 5000 here."),
+        (Whole("n", "", 5), "2.5", "N: 2.5; allowed: a whole number from 0 up."),
+        (Whole("n", "", 5), "nan", "N: nan; allowed: a whole number from 0 up."),
+        (Whole("n", "", 5), {"a": 1}, "N: a dict; allowed: a whole number from 0 up."),
+        (Whole("n", "", 5), "__import__('os')", "N: \"__import__('os')\"; allowed: a whole number from 0 up."),
+    ],
+)
+def test_refused_options(option: Any, text: Any, said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        values_of({option.name: option}, {option.name: text})
+    assert sentence(refused.value).startswith(said)
+    assert refused.value.option.partition("[")[0] == option.name
+
+
+def test_how_predictions_are_read_is_one_choice() -> None:
+    for given, answers, invalid in (
+        ({"invalid": "error"}, {}, "error"),
+        ({"invalid": "count", "aliases": "x=OFF"}, {}, "count"),
+        ({"invalid": "exact", "aliases": "offensive=OFF, x = NOT"}, {"offensive": "OFF", "x": "NOT"}, "count"),
+        ({"invalid": "json:FIELD", "rule_part": "a.b"}, {}, "count"),
+        ({"answers": "first_line", "aliases": {"x": "OFF"}, "invalid": "count"}, {"x": "OFF"}, "count"),
+    ):
+        found = answers_of(given)
+        assert given == {"invalid": invalid}
+        assert found.get("aliases", {}) == answers
+    assert answers_of({"invalid": "json:FIELD", "rule_part": "a.b"})["rule"] == "json:a.b"
+    assert answers_of({"invalid": "regex:PATTERN", "rule_part": "is: (.*)"})["rule"] == "regex:is: (.*)"
+
+
+# --- refusals -----------------------------------------------------------------------------------------------------
+
+
+def test_refusals_in_the_words_of_the_page() -> None:
+    where = {"metric": "m", "inputs": ("references",), "row": 17, "field": "slots", "position": 3}
+    columns = SayColumns((("predictions", None),))
+    for refusal, said in (
+        (Refusal("None", allowed="NOT, OFF", inputs=("predictions",), row=0), "Row 1, predictions: None; allowed: NOT"),
+        (Refusal("unknown slot '<PAD>'", **where), "Row 18, references, slots, position 4: unknown slot '<PAD>'."),
+        (Refusal("2 and 3 rows", inputs=("a", "b")), "A and b: 2 and 3 rows."),
+        (Refusal("1.5", option="threshold"), "Threshold: 1.5."),
+        (Refusal("1 cells", file="r.csv", line=3, row=1), "R.csv: line 3: row 2: 1 cells."),
+        (Refusal("x", hint=("pass ", SetOption("from_logits", True))), "X (pass choose yes for “From logits”)"),
+        (Refusal("none", hint=("say it with ", columns)), "None (say it with the choice beside predictions)"),
+    ):
+        assert sentence(refusal).startswith(said)
+
+
+def test_rows_that_are_missing(sold: Any) -> None:
+    for text in ("", " \n", None, 3):
+        answer = sold.read({"text": text})
+        assert answer["refused"]
+        assert "There are no rows yet" in answer["html"]
+        assert "There are no rows yet" in sold.score({"text": text})["message"]
+    assert sold.score({"text": "predictions,references\n"})["message"].startswith("No rows (nothing but a header)")
+    assert sold.score({"text": "predictions\nOFF\n"})["message"].startswith(
+        "References: missing; allowed: one value a r"
+    )
+    assert sold.score({"text": "id,predictions,references\n1,OFF,OFF\n1,NOT,OFF\n"})["message"].startswith(
+        "Id: rows 1 and 2 of the pasted text have the same one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows", b"predictions\nOFF", "Rows: this kind of file isn't read here"),
+        ("../../etc/rows.pkl", b"\x80\x04.", "Rows.pkl: this kind of file isn't read here"),
+        ("rows.csv", b"x" * 10_000_001, "Rows.csv: 10.0 MB; allowed: up to 10 MB."),
+        ("rows.csv", b"predictions\n\xff", "Rows.csv: "),
+        ("rows.csv", b"predictions,references\n" + b"OFF,OFF\n" * 100_001, "Rows.csv: 100,"),
+        ("rows.json", b'[{"predictions"', "Rows.json: line 1: broken JSON"),
+        ("rows.json", b"[" * 100_000, "Rows.json: "),
+        ("rows.json", b'{"predictions": 1, "predictions": 0}', "Rows.json: "),
+        ("rows.parquet", b"PAR1PAR1", "Rows.parquet: not a whole Parquet file"),
+        ("rows.parquet", parquet({"predictions": ["OFF"] * 100_001}), "Rows.parquet: 100,001 rows"),
+        ("rows.parquet", parquet({"predictions": ["x" * 50_000_000]}), "Rows.parquet: "),
+        ("rows.parquet", parquet({"predictions": [[1] * 2_000_001]}), "Rows.parquet: "),
+    ],
+)
+def test_bad_files_are_refused(sold: Any, name: str, content: bytes, said: str) -> None:
+    answer = sold.score(a_file(name, content))
+    assert answer["message"].startswith(said)
+    assert "/" not in answer["message"].replace("and/or", "")
+    assert said.partition(":")[0] in sold.read(a_file(name, content))["html"]
+
+
+def test_texts_are_never_quoted(sold: Any, page_of: Callable[[str], Any]) -> None:
+    oracle = page_of("oracle_collab")
+    for page, text in (
+        (sold, f"predictions,references\n{SECRET},OFF\n"),
+        (sold, f'predictions,references\n"[{SECRET}",OFF\n'),
+        (oracle, f"predictions,references\n{SECRET},1\n"),
+        (sold, f'[{{"{SECRET} {SECRET}": 1, "{SECRET}'),
+        (sold, f"{SECRET} {SECRET}\n{SECRET}\n"),
+    ):
+        assert "secret" not in page.score({"text": text})["message"]
+
+
+def test_a_file_that_did_not_arrive(sold: Any) -> None:
+    for file in ({"name": "a.csv"}, {"name": "a.csv", "data": "?"}, {"data": ""}, "x", 3, [1]):
+        assert "didn't arrive whole" in sold.score({"file": file})["message"]
+
+
+def test_what_tampered_requests_can_send(page: Any) -> None:
+    given = {"text": page.examples[0].text}
+    for value in ({"a": 1}, ["x"], "__import__('os')", 10**400, None, math.inf, "<img src=x onerror=alert(1)>"):
+        for name in (*page.controls, "answers", "aliases", "rule_part"):
+            answer = page.score({**given, "options": {name: value}})
+            assert "<img src=x" not in answer.get("html", "")
+        for part in ("options", "columns", "header", "text", "file"):
+            answer = page.score({**given, part: value})
+            assert {"message", "html"} & set(answer)
+            page.read({**given, part: value})
+        for column in page.examples[0].columns:
+            text = json.dumps({**page.examples[0].columns, column: [value]})
+            assert "message" in page.score({"text": text})
+    with pytest.raises(Refusal, match="option config_name: 'other'"):
+        page.read({"config": "other"})
+
+
+# --- rows and results ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", ONE_EACH, ids=lambda sample: sample.metric)
+def test_the_same_rows_give_the_same_file_by_every_road(
+    sample: Sample, page_of: Callable[[str], Any], tmp_path: Path
+) -> None:
+    page, rows = page_of(sample.metric), sample.complete[:30]
+    (tmp_path / "rows.csv").write_bytes(file_of(rows, "csv"))
+    options = ["--confidence", "0.9", "--resamples", "50"]
+    wanted = command("score", sample.metric, "--predictions", "rows.csv", *options, "--json", cwd=tmp_path).json()
+    given = {"options": {"confidence_level": "0.9", "n_resamples": "50"}}
+    for ending in ("csv", "semicolons", "tsv", "json", "jsonl"):
+        answer = page.score({**given, "text": file_of(rows, ending).decode()})
+        assert json.loads(answer["files"]["result.json"]) == wanted
+    for ending in ("csv", "json", "jsonl", "parquet", "tsv"):
+        answer = page.score({**given, **a_file(f"x.{ending}", file_of(rows, ending))})
+        assert json.loads(answer["files"]["result.json"]) == wanted
+    assert page.result(columns(rows), {"confidence_level": 0.9, "n_resamples": 50}) == wanted
+
+
+def test_what_the_first_row_is(sold: Any) -> None:
+    for text, header, read_as in (
+        ("predictions,references\nOFF,NOT\n", None, "CSV, with a header: 1 row, 2 columns."),
+        ("a\tb\nOFF\tNOT\n", None, "TSV, with a header: 1 row, 2 columns."),
+        ("OFF,OFF\nOFF,NOT\n", None, "CSV, without a header: 2 rows, 2 columns."),
+        ("1;x\n0;y\n", None, "CSV with semicolons, without a header: 2 rows, 2 columns."),
+        ("OFF,NOT\nOFF,NOT\n", True, "CSV, with a header: 1 row, 2 columns."),
+        ("a,b\nOFF,NOT\n", False, "CSV, without a header: 2 rows, 2 columns."),
+        ('{"predictions": "OFF"}\n{"predictions": "NOT"}', None, "JSON Lines: 2 rows, 1 column."),
+    ):
+        html = sold.read({"text": text, "header": header})["html"]
+        assert read_as in html
+        assert ('id="tox-header" checked' in html) == ("with a header" in read_as)
+
+
+def test_columns_that_the_visitor_says(sold: Any, page_of: Callable[[str], Any]) -> None:
+    text = "a,b\nOFF,NOT\n"
+    said = {"predictions": "a", "references": "b"}
+    html = sold.read({"text": text, "columns": said})["html"]
+    assert "<option selected>a</option>" in html
+    assert "<option selected>b</option>" in html
+    assert json.loads(sold.score({"text": text, "columns": said})["files"]["result.json"])["columns"] == said
+    gone = sold.read({"text": text, "columns": {"predictions": "other"}})["html"]
+    assert "no such column" in gone
+    conda = page_of("conda_joint")
+    rows = '{"guess": {"intent": "E", "slots": ["T"]}, "references": {"intent": "E", "slots": ["T"]}}'
+    html = conda.read({"text": rows, "columns": {"predictions": "guess"}})["html"]
+    assert "<option selected>guess.slots</option>" in html
+    dia = page_of("dia_safety_rate")
+    rows = "predictions,references,categories\nSafe,Safe,Biased Opinion\n"
+    html = dia.score({"text": rows, "columns": {"categories": ""}})["html"]
+    assert "f1_macro_by_category" not in html
+
+
+def test_rows_without_names_can_be_saved_with_them(sold: Any) -> None:
+    columns = {"predictions": "column 1", "references": "column 2"}
+    answer = sold.score({"text": "OFF;NOT\nOFF;OFF", "columns": columns})
+    assert answer["rows"] == {"name": "rows.csv", "header": "column 1;column 2\n"}
+    answer = sold.score({"text": '[{"predictions": "OFF", "references": "OFF"}]'})
+    assert answer["rows"] == {"name": "rows.json", "header": ""}
+    answer = sold.score(a_file("own.csv", b"predictions,references\nOFF,OFF\n"))
+    assert answer["rows"] == {"name": "own.csv", "header": ""}
+    assert 'data-file="own.csv"' not in answer["html"]
+
+
+@pytest.mark.parametrize("config", [None, "token"])
+def test_the_lines_of_python_give_the_same(sold: Any, config: str | None, tmp_path: Path) -> None:
+    for n in (2, 200):
+        cell = ["OFF NOT", "NOT OFF"] if config else ["OFF", "NOT"]
+        text = "predictions,references\n" + f"{cell[0]},{cell[1]}\n{cell[1]},{cell[1]}\n" * n
+        (tmp_path / "rows.csv").write_text(text)
+        answer = sold.score({"text": text, "config": config, "options": {"zero_division": "nan", "detailed": True}})
+        code = results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv")))
+        names: dict[str, Any] = {}
+        exec(code, names)
+        assert repr(names["scores"]) == repr(sold_scores(answer))
+
+
+def results_code(html: str) -> str:
+    import html as entities
+
+    block = html.partition('id="tox-code-0"')[2].partition("<pre")[2].partition(">")[2]
+    return entities.unescape(block.partition("</pre>")[0])
+
+
+def sold_scores(answer: dict[str, Any]) -> dict[str, Any]:
+    scores = json.loads(answer["files"]["result.json"])["scores"]
+    return {key: math.nan if value is None else value for key, value in scores.items()}
+
+
+def test_answers_of_a_language_model(sold: Any, tmp_path: Path) -> None:
+    text = 'predictions,references\n**OFF**,OFF\n"I can\'t, really",NOT\nclean,NOT\n'
+    assert sold.score({"text": text})["message"].startswith("Row 1, predictions: unknown label '**OFF**'")
+    options = {"invalid": "exact", "aliases": "clean=NOT"}
+    answer = sold.score({"text": text, "options": options})
+    saved = json.loads(answer["files"]["result.json"])
+    assert saved["scores"]["n_invalid"] == 1
+    assert saved["answers"] == {"rule": "exact", "aliases": {"clean": "NOT"}}
+    (tmp_path / "rows.csv").write_text(text)
+    (tmp_path / "result.json").write_text(answer["files"]["result.json"])
+    assert command("verify", "result.json", "--predictions", "rows.csv", cwd=tmp_path).status == 0
+    names: dict[str, Any] = {}
+    exec(results_code(answer["html"]), names)
+    assert repr(names["scores"]) == repr(sold_scores(answer))
+    columns = {"predictions": ["**OFF**", "I can't, really", "clean"], "references": ["OFF", "NOT", "NOT"]}
+    options = {"answers": "exact", "aliases": {"clean": "NOT"}, "invalid": "count"}
+    assert sold.result(columns, options) == saved
+    assert sold.score({"text": text, "options": {"invalid": "regex:PATTERN", "rule_part": "("}})["message"].startswith(
+        "Answers: not a regular expression"
+    )
+
+
+def test_on_the_hub_the_code_loads_the_space(sold: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPACE_ID", "jane/sold_macro_f1")
+    assert 'evaluate.load("jane/sold_macro_f1")' in results_code(sold.score({"text": sold.examples[0].text})["html"])
+
+
+def test_a_program_is_refused_what_it_asks_wrongly(sold: Any) -> None:
+    columns = {"predictions": ["OFF", "UNK"], "references": ["OFF", "NOT"]}
+    for given, options, said in (
+        (columns, {}, r"predictions\[1\]: unknown label 'UNK'; allowed: NOT, OFF"),
+        (columns, {"threshold": 1}, "option threshold: unknown; allowed: "),
+        (columns, {"config_name": "other"}, "option config_name: 'other'"),
+        ({"predictions": ["OFF"]}, {}, "references: missing"),
+        ({}, {}, "predictions: no such column"),
+        ({"predictions": "OFF", "references": 3}, {}, ""),
+    ):
+        with pytest.raises(Refusal, match=said):
+            sold.result(given, options)
+
+
+def test_what_is_shown_is_text(sold: Any) -> None:
+    option = Choice("a_b", "<b>", "<i>", choices=("<i>", "x"))
+    assert "<i>" not in control(option, "<i>")
+    assert "<b>" not in control(option, "<i>")
+    assert "<img" not in results.note_html("<img>")
+    html = sold.read({"text": "<img>,references\n<img>,<img>\n"})["html"]
+    assert "<img>" not in html
