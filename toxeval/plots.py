@@ -124,7 +124,11 @@ _PANELS = {
 }
 
 
-def collaboration(curves: Mapping[str, Mapping[str, Any]], reliabilities: Mapping[str, Any]) -> Any:
+def collaboration(
+    curves: Mapping[str, Mapping[str, Any]],
+    reliabilities: Mapping[str, Any],
+    moderated: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Any:
     """Model and moderator as a team over the reviewed fraction, and the reliability diagram.
 
     Kivlichan et al. 2021, figures 2 to 4: logarithmic reviewed fraction, review by uncertainty solid, by toxicity

@@ -40,6 +40,7 @@ class Input:
         numbers: whether labels may also come as fractions.
         probabilities: whether scores are probabilities, or their logits, which may come in two columns, of the negative
             and of the positive class; otherwise they are any finite numbers.
+        sparse: whether some rows may have none: None or an empty cell.
         empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
             of that column.
     """
@@ -54,6 +55,7 @@ class Input:
     also: tuple[str, ...] = ()
     numbers: bool = False
     probabilities: bool = True
+    sparse: bool = False
     empty_means: tuple[str, Any] | None = None
 
     @property
@@ -167,7 +169,7 @@ class Choice(Option):
 
 @dataclass(frozen=True)
 class Number(Option):
-    """A number in [low, high]; with ``inside`` in (low, high)."""
+    """A number in [low, high]; with ``inside`` in (low, high). Infinity is none."""
 
     low: float = 0.0
     high: float = 1.0
@@ -179,16 +181,19 @@ class Number(Option):
         """The range."""
         if self.inside:
             return f"above {self.low:g} and below {self.high:g}"
-        return f"a number from {self.low} to {self.high}"
+        return self._range
+
+    @property
+    def _range(self) -> str:
+        return f"a number from {self.low} {'up' if self.high == math.inf else f'to {self.high}'}"
 
     def _checked(self, value: Any) -> float:
         return self._number(value)
 
     def _number(self, value: Any, within: str = "") -> float:
-        outside = not is_number(value) or not self.low <= value <= self.high
+        outside = not is_number(value) or not self.low <= value <= self.high or value == math.inf
         if outside or self.inside and value in (self.low, self.high):
-            allowed = f"a number from {self.low} to {self.high}" if outside else self.allowed
-            refuse(describe(value), allowed, option=within or self.name)
+            refuse(describe(value), self._range if outside else self.allowed, option=within or self.name)
         return plain_number(value) + 0.0  # + 0.0 makes 0.0 of -0.0
 
 
