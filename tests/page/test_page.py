@@ -329,15 +329,14 @@ def test_rows_without_names_can_be_saved_with_them(sold: Any) -> None:
 
 @pytest.mark.parametrize("config", [None, "token"])
 def test_the_lines_of_python_give_the_same(sold: Any, config: str | None, tmp_path: Path) -> None:
-    for n in (2, 200):
-        cell = ["OFF NOT", "NOT OFF"] if config else ["OFF", "NOT"]
-        text = "predictions,references\n" + f"{cell[0]},{cell[1]}\n{cell[1]},{cell[1]}\n" * n
-        (tmp_path / "rows.csv").write_text(text)
-        answer = sold.score({"text": text, "config": config, "options": {"zero_division": "nan", "detailed": True}})
-        code = results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv")))
-        names: dict[str, Any] = {}
-        exec(code, names)
-        assert repr(names["scores"]) == repr(sold_scores(answer))
+    cell = ["OFF NOT", "NOT OFF"] if config else ["OFF", "NOT"]
+    text = f"predictions,references\n{cell[0]},{cell[1]}\n{cell[1]},{cell[1]}\n"
+    (tmp_path / "rows.csv").write_text(text)
+    answer = sold.score({"text": text, "config": config, "options": {"zero_division": "nan", "detailed": True}})
+    code = results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv")))
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert repr(names["scores"]) == repr(sold_scores(answer))
 
 
 def results_code(html: str) -> str:
@@ -364,7 +363,7 @@ def test_answers_of_a_language_model(sold: Any, tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text(answer["files"]["result.json"])
     assert command("verify", "result.json", "--predictions", "rows.csv", cwd=tmp_path).status == 0
     names: dict[str, Any] = {}
-    exec(results_code(answer["html"]), names)
+    exec(results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv"))), names)
     assert repr(names["scores"]) == repr(sold_scores(answer))
     columns = {"predictions": ["**OFF**", "I can't, really", "clean"], "references": ["OFF", "NOT", "NOT"]}
     options = {"answers": "exact", "aliases": {"clean": "NOT"}, "invalid": "count"}
@@ -372,11 +371,6 @@ def test_answers_of_a_language_model(sold: Any, tmp_path: Path) -> None:
     assert sold.score({"text": text, "options": {"invalid": "regex:PATTERN", "rule_part": "("}})["message"].startswith(
         "Answers: not a regular expression"
     )
-
-
-def test_on_the_hub_the_code_loads_the_space(sold: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPACE_ID", "jane/sold_macro_f1")
-    assert 'evaluate.load("jane/sold_macro_f1")' in results_code(sold.score({"text": sold.examples[0].text})["html"])
 
 
 def test_a_program_is_refused_what_it_asks_wrongly(sold: Any) -> None:

@@ -4,7 +4,6 @@ import base64
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -112,7 +111,7 @@ class Page:
             return {"message": sentence(refusal), "option": refusal.option.partition("[")[0]}
         files = scoring.tables(scored.result)
         code = {
-            "In Python": scoring.python_lines(scored, os.environ.get("SPACE_ID", ""), rows.saved_as),
+            "In Python": scoring.python_lines(scored, rows.saved_as),
             "As a command": scoring.command_lines(scored, rows.saved_as),
         }
         names = [*files, *([] if rows.saved_as == rows.file else [rows.saved_as])]
