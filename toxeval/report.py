@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toxeval.signature import Result
@@ -27,7 +27,7 @@ def render(result: Result, style: str) -> str:
 def _csv(result: Result) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    bounds = _bounds(result)
+    bounds = interval_ends(result.scores)
     rows.writerow(["score", "value", *(["low", "high"] if result.confidence else [])])
     for key, value in result.scores.items():
         if key not in bounds:
@@ -36,9 +36,8 @@ def _csv(result: Result) -> str:
     return text.getvalue()
 
 
-def _bounds(result: Result) -> set[str]:
+def interval_ends(scores: Mapping[str, Any]) -> set[str]:
     """The keys that are ends of intervals."""
-    scores = result.scores
     return {key for key in scores if key.endswith(("_low", "_high")) and key.rpartition("_")[0] in scores}
 
 
@@ -59,7 +58,7 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
         head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
     else:
         head = [result.metric, "score"]
-    bounds = _bounds(result)
+    bounds = interval_ends(result.scores)
     if result.confidence:
         head.append(f"{result.confidence['confidence_level'] * 100:g} % interval")
     rows = []
