@@ -21,6 +21,7 @@ from toxeval.core.refusals import Refusal, refuse
 from toxeval.core.resampling import cluster_counts
 from toxeval.core.state import MULTIPLICITY, State
 from toxeval.loading import definition
+from toxeval.read import LAYOUTS
 
 #: Version of the layout of result files.
 FORMAT = 1
@@ -45,6 +46,8 @@ class Result:
         spread: for several runs, key -> std, min, max.
         columns: input -> column, as far as that was said.
         matched: the column by which rows of two tables were matched, or "position"; "" for one table.
+        layout: how the files were laid out, see `toxeval.read.LAYOUTS`; "" for tables.
+        left_out: how many rows don't count, and why, in words; "" if all do.
         version: of toxeval.
     """
 
@@ -61,6 +64,8 @@ class Result:
     spread: dict[str, dict[str, float]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     matched: str = ""
+    layout: str = ""
+    left_out: str = ""
     version: str = toxeval.__version__
 
     def signature(self, *, short: bool = False) -> str:
@@ -83,6 +88,8 @@ class Result:
             parts["runs"] = str(len(self.runs))
         if self.dataset or not short:
             parts["dataset"] = self.dataset.replace(":", "/") or "-"
+        if self.layout and LAYOUTS[self.layout].signed:
+            parts["format"] = self.layout
         parts["rows"] = str(self.n_rows)
         parts["sha256"] = self.digest[:12] if short else self.digest
         return "|".join(f"{key}:{value}" for key, value in parts.items())
@@ -102,6 +109,8 @@ class Result:
             "dataset": self.dataset or None,
             "columns": self.columns or None,
             "matched": self.matched or None,
+            "layout": self.layout or None,
+            "left_out": self.left_out or None,
             "n_rows": self.n_rows,
             "sha256": self.digest,
             "scores": self.scores,
@@ -133,6 +142,8 @@ def read_result(path: str) -> tuple[Result, str]:
     for name in given:
         if name not in known:
             refuse("unknown to this version", metric=metric, option=name)
+    if content.get("layout") and content["layout"] not in LAYOUTS:
+        refuse("unknown to this version", metric=metric, where=f"format {content['layout']}")
     try:
         result = Result(
             metric=metric,
@@ -148,6 +159,8 @@ def read_result(path: str) -> tuple[Result, str]:
             spread=content.get("spread", {}),
             columns=content.get("columns") or {},
             matched=content.get("matched") or "",
+            layout=content.get("layout") or "",
+            left_out=content.get("left_out") or "",
             version=content["toxeval"],
         )
         return result, content["signature"]

@@ -326,7 +326,15 @@ DEFINITIONS = {
                 LABELS,
                 required=False,
             ),
-            Input("references", LABEL, "The gold labels.", LABELS, gold=True, also=("label", "labels")),
+            Input(
+                "references",
+                LABEL,
+                "The gold labels.",
+                LABELS,
+                gold=True,
+                also=("label", "labels"),
+                in_layouts=(("kaggle", "threat"),),
+            ),
             Input(
                 "prediction_scores",
                 SCORE,
@@ -334,6 +342,7 @@ DEFINITIONS = {
                 "predictions. With scores only, the decision is P(threat) > threshold; with both, predictions are used "
                 "as given.",
                 required=False,
+                in_layouts=(("kaggle", "threat"), ("pipeline", "threat"), ("perspective", "THREAT")),
             ),
         ),
         options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),

@@ -1,7 +1,7 @@
 """What is to be scored, and the tables and the metric that this means."""
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from toxeval.core.declarations import Definition
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import refuse
 from toxeval.loading import definition
-from toxeval.read import Rows, Table, add_rows, open_table
+from toxeval.read import Rows, Table, add_rows, open_files, open_table
 from toxeval.signature import Result, combined, digest, full_options, settable_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
@@ -28,6 +28,7 @@ class Job:
         data_dir: folder with the user's own copy of the dataset, or "".
         columns: input -> column.
         multiline: whether quoted cells may hold whole rows.
+        layout: how the files are laid out that are no tables, one of `toxeval.read.LAYOUTS`, or "".
         options: options of the metric.
         confidence: keyword arguments of ``compute`` that ask for intervals.
         detailed: whether to add the detailed scores.
@@ -41,6 +42,7 @@ class Job:
     data_dir: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     multiline: bool = False
+    layout: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     confidence: Mapping[str, Any] = field(default_factory=dict)
     detailed: bool = False
@@ -69,15 +71,22 @@ class Job:
         """Whether the detailed scores are wanted, one way or the other."""
         return self.detailed or self.options.get("detailed") is True
 
-    def table(self, path: str) -> Table:
-        """The table in a file."""
-        return open_table(path, multiline=self.multiline)
-
-    def references_table(self) -> Table | None:
-        """The table with the references, None if they are in the predictions' file."""
+    def tables(self) -> Iterator[tuple[Table, Table | None]]:
+        """For each file of predictions its table and that of the references, None if they are in the same one."""
+        shared = None
         if self.dataset:
-            return dataset_table(self.definition, self.dataset, self.data_dir)
-        return self.table(self.references) if self.references else None
+            shared = dataset_table(self.definition, self.dataset, self.data_dir)
+        elif self.references and not self.layout:
+            shared = open_table(self.references, multiline=self.multiline)
+        for path in self.predictions:
+            table, own = open_files(
+                path,
+                self.references if self.layout else "",
+                format=self.layout,
+                data_dir=self.data_dir,
+                multiline=self.multiline,
+            )
+            yield table, own if shared is None else shared
 
     def confidence_options(self, metric: Metric) -> dict[str, Any]:
         """How the intervals are made: every option of them."""
@@ -130,10 +139,10 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
     """
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
-    metric, references = job.load(), job.references_table()
+    metric = job.load()
     results, digests, lengths, matched = [], [], [], []
-    for path in job.predictions:
-        rows = Rows(job.definition, job.table(path), references, job.columns)
+    for path, (predictions, references) in zip(job.predictions, job.tables()):
+        rows = Rows(job.definition, predictions, references, job.columns)
         inputs = add_rows(metric, rows, groups=bool(job.confidence), progress=progress)
         state = metric.added_state()
         lengths.append(state.n_rows)
@@ -151,6 +160,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         digest=combined(sorted(digests)),
         scores=results[0],
         matched=" and ".join(dict.fromkeys(filter(None, matched))),
+        left_out=rows.left_out,
     )
     if len(results) == 1:
         return result
@@ -161,8 +171,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
 def _result_of_runs(job: Job, progress: Progress) -> Result:
     """The mean scores of several runs, with intervals; the same for any order of the runs."""
     metric = job.load()
-    tables = [job.table(path) for path in job.predictions]
-    rows = read_files(metric, tables, job.references_table(), job.columns, progress)
+    rows = read_files(metric, list(job.tables()), job.columns, progress)
     intervals = whole_intervals(job, metric)
     digests = [digest(state) for state in rows.states]
     runs = sorted(range(len(rows.own)), key=digests.__getitem__)
@@ -179,6 +188,7 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
         digest=combined(sorted(digests)),
         scores=scores,
         matched=rows.matched,
+        left_out=rows.left_out,
     )
     in_order = [summary.runs[runs.index(i)] for i in range(len(runs))]
     return replace(result, runs=in_order, spread=_spread(summary))
@@ -198,6 +208,7 @@ def signed_result(job: Job, inputs: Any, **found: Any) -> Result:
         detailed=job.wants_details(),
         dataset=job.dataset,
         columns=dict(job.columns),
+        layout=job.layout,
         **found,
     )
 
@@ -218,6 +229,7 @@ def job_of(result: Result, **files: Any) -> Job:
         metric=result.metric,
         config=result.config,
         dataset=result.dataset,
+        layout=result.layout,
         options=settable_options(result),
         confidence=result.confidence,
         detailed=result.detailed,

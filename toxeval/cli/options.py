@@ -12,7 +12,7 @@ import click
 from toxeval.core.declarations import Option
 from toxeval.core.refusals import Refusal
 from toxeval.loading import METRICS, definitions
-from toxeval.read import Batch, Rows
+from toxeval.read import LAYOUTS, Batch, Rows
 from toxeval.read.json_texts import read_json
 
 from .words import CommandWords, written
@@ -114,7 +114,17 @@ INPUTS = [
         help="Which column is which input, or the id, if they have other names; a field in records by a dotted path.",
     ),
     click.option("--multiline", is_flag=True, help="Quoted cells of CSV may hold whole rows."),
+    click.option(
+        "--format",
+        "layout",
+        default="",
+        type=click.Choice(list(LAYOUTS)),
+        metavar="NAME",
+        help=f"How the files are laid out that are no tables: {', '.join(LAYOUTS)}. toxeval list says more.",
+    ),
 ]
+#: Those of them that a saved result knows.
+OF_A_RESULT = (INPUTS[2], INPUTS[6])
 OPTIONS = [
     click.option("--config", default="default", metavar="NAME", help="Configuration, such as token of sold_macro_f1."),
     click.option(

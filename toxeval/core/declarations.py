@@ -40,6 +40,7 @@ class Input:
             and of the positive class; otherwise they are any finite numbers.
         empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
             of that column.
+        in_layouts: further names of columns in files of some layouts (`toxeval.read.layouts`): (layout, column).
     """
 
     name: str
@@ -53,6 +54,7 @@ class Input:
     numbers: bool = False
     probabilities: bool = True
     empty_means: tuple[str, Any] | None = None
+    in_layouts: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -57,6 +57,9 @@ def from_separated(
         rows = readings.pop() if readings else start(source.blocks())[1]
         return gathered({name: list(map(itemgetter(columns.index(name)), block)) for name in wanted} for block in rows)
 
+    def line(row: int) -> int | None:
+        return None if source.once else _line(source, separator, row + (0 if names else 1))
+
     kind = "TSV" if separator == "\t" else "CSV" if separator == "," else "a table with semicolons"
     return Table(
         source.name,
@@ -66,8 +69,27 @@ def from_separated(
         text=True,
         once=source.once,
         spanning=spanning,
+        line=line,
         repeated=frozenset(name for name in columns if columns.count(name) > 1),
     )
+
+
+def _lines(source: Source, blocks: Iterator[bytes]) -> Iterator[str]:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    return chain.from_iterable(io.StringIO(piece, newline="\n") for piece in pieces(source.name, blocks))
+
+
+def _line(source: Source, separator: str, row: int) -> int:
+    """The line at which a row begins, the header counted among them: for messages, since it takes another reading."""
+    reader, line, wide = csv.reader(_lines(source, source.blocks()), delimiter=separator, strict=True), 1, 0
+    for cells in reader:
+        wide = wide or len(cells)
+        if not cells and wide != 1:
+            row += 1  # an empty line is no row
+        if not row:
+            break
+        row, line = row - 1, reader.line_num + 1
+    return line
 
 
 class _Rows:
@@ -76,11 +98,9 @@ class _Rows:
     def __init__(
         self, source: Source, blocks: Iterator[bytes], separator: str, multiline: bool, spanning: list[int]
     ) -> None:
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-        lines = chain.from_iterable(io.StringIO(piece, newline="\n") for piece in pieces(source.name, blocks))
         self._name, self._limits = source.name, source.limits
         self._separator, self._multiline, self._spanning = separator, multiline, spanning
-        self._reader = csv.reader(lines, delimiter=separator, strict=True)
+        self._reader = csv.reader(_lines(source, blocks), delimiter=separator, strict=True)
         self._width = self._row = 0
 
     def header(self) -> list[str]:
