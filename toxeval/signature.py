@@ -47,6 +47,8 @@ class Result:
         columns: input -> column, as far as that was said.
         matched: the column by which rows of two tables were matched, or "position"; "" for one table.
         layout: how the files were laid out, see `toxeval.read.LAYOUTS`; "" for tables.
+        threshold_from: the rule by which the threshold was chosen, and how many validation rows and their digest;
+            empty where it wasn't.
         left_out: how many rows don't count, and why, in words; "" if all do.
         version: of toxeval.
     """
@@ -66,6 +68,7 @@ class Result:
     matched: str = ""
     layout: str = ""
     left_out: str = ""
+    threshold_from: dict[str, Any] = field(default_factory=dict)
     version: str = toxeval.__version__
 
     def signature(self, *, short: bool = False) -> str:
@@ -83,6 +86,11 @@ class Result:
         if self.config != "default" or not short:
             parts["config"] = self.config
         parts |= {key: _written(value) for key, value in options.items()}
+        if self.threshold_from:
+            digest = self.threshold_from["sha256"]
+            parts["threshold_by"] = _written(self.threshold_from["rule"])
+            parts["validation_rows"] = str(self.threshold_from["n_rows"])
+            parts["validation_sha256"] = digest[:12] if short else digest
         parts |= {key: _written(value) for key, value in self.confidence.items()}
         if len(self.runs) > 1:
             parts["runs"] = str(len(self.runs))
@@ -111,6 +119,7 @@ class Result:
             "matched": self.matched or None,
             "layout": self.layout or None,
             "left_out": self.left_out or None,
+            "threshold_from": self.threshold_from or None,
             "n_rows": self.n_rows,
             "sha256": self.digest,
             "scores": self.scores,
@@ -161,6 +170,7 @@ def read_result(path: str) -> tuple[Result, str]:
             matched=content.get("matched") or "",
             layout=content.get("layout") or "",
             left_out=content.get("left_out") or "",
+            threshold_from=content.get("threshold_from") or {},
             version=content["toxeval"],
         )
         return result, content["signature"]
@@ -285,6 +295,9 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
         found.append(("n_rows", reported.n_rows, fresh.n_rows))
     found += differences(reported.scores, fresh.scores)
     found += [(f"spread of {key}", old, new) for key, old, new in differences(reported.spread, fresh.spread)]
+    if reported.threshold_from and fresh.threshold_from:
+        both = [(reported.threshold_from[key], fresh.threshold_from[key]) for key in ("n_rows", "sha256")]
+        found += [("validation rows", old, new) for old, new in both if old != new]
     if reported.digest != fresh.digest:
         found.append(("digest", reported.digest, fresh.digest))
     if not found and len(reported.runs) == len(fresh.runs):

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toxeval.core.declarations import Definition
+from toxeval.core.declarations import THRESHOLD, Definition
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import refuse
+from toxeval.core.refusals import SetOption, refuse
 from toxeval.loading import definition
 from toxeval.read import Rows, Table, add_rows, open_files, open_table
+from toxeval.read.columns import ID, REFERENCE_ID
 from toxeval.signature import Result, combined, digest, full_options, settable_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
@@ -30,6 +31,8 @@ class Job:
         multiline: whether quoted cells may hold whole rows.
         layout: how the files are laid out that are no tables, one of `toxeval.read.LAYOUTS`, or "".
         options: options of the metric.
+        threshold_from: a file with validation rows, on which the option ``threshold`` is chosen, or "".
+        threshold_rule: how it is chosen, a keyword argument of ``choose_threshold``; empty for the metric's usual rule.
         confidence: keyword arguments of ``compute`` that ask for intervals.
         detailed: whether to add the detailed scores.
     """
@@ -44,6 +47,8 @@ class Job:
     multiline: bool = False
     layout: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    threshold_from: str = ""
+    threshold_rule: Mapping[str, Any] = field(default_factory=dict)
     confidence: Mapping[str, Any] = field(default_factory=dict)
     detailed: bool = False
 
@@ -60,7 +65,7 @@ class Job:
         """
         if self.references and self.dataset:
             refuse("a file and a dataset", "one of them", metric=self.metric, inputs=("references",))
-        files = (*self.predictions, self.references)
+        files = (*self.predictions, self.references, self.threshold_from)
         for path in files:
             if files.count(path) > 1 and _is_stream(path):
                 name = "standard input" if path == "-" else path
@@ -137,6 +142,8 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         Refusal: for bad input; its rows are rows of the files.
         FileNotFoundError: for a missing file.
     """
+    if job.threshold_from:
+        return _result_at_chosen(job, progress)
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
     metric = job.load()
@@ -194,6 +201,31 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
     return replace(result, runs=in_order, spread=_spread(summary))
 
 
+def _result_at_chosen(job: Job, progress: Progress) -> Result:
+    """The scores at the threshold that is chosen on validation rows, which can't be the rows that are scored."""
+    metric = job.load()
+    rule = metric.threshold_rule(**job.threshold_rule)
+    if len(job.predictions) > 1:
+        refuse(
+            "several files", "one: each system has a threshold of its own", metric=job.metric, inputs=("predictions",)
+        )
+    if THRESHOLD.name in job.options:
+        refuse("given, and to be chosen", "one of them", metric=job.metric, option=THRESHOLD.name)
+    columns = {name: column for name, column in job.columns.items() if name not in (ID, REFERENCE_ID)}
+    validation = open_table(job.threshold_from, multiline=job.multiline)
+    add_rows(metric, Rows(job.definition, validation, None, columns), groups=False, progress=progress)
+    state = metric.added_state()
+    threshold = metric.threshold_of_state(state, rule)
+    result = result_of(replace(job, threshold_from="", options={**job.options, THRESHOLD.name: threshold}), progress)
+    chosen = {"rule": {rule.kind: rule.value}, "n_rows": state.n_rows, "sha256": digest(state)}
+    if chosen["sha256"] == result.digest:
+        found = "the rows that are scored"
+        refuse(
+            found, "others: a threshold chosen with the labels it is scored on is no result", where="validation rows"
+        )
+    return replace(result, threshold_from=chosen)
+
+
 def whole_intervals(job: Job, metric: Metric) -> dict[str, Any]:
     """The options of intervals of several systems, whose resamples are of whole rows."""
     return {key: value for key, value in job.confidence_options(metric).items() if key != "stratify"}
@@ -223,14 +255,24 @@ def job_of(result: Result, **files: Any) -> Job:
 
     Args:
         result: as it was saved.
-        **files: predictions, references, data_dir and multiline, as in `Job`; and columns beside those of the result.
+        **files: predictions, references, data_dir, multiline and threshold_from, as in `Job`; and columns beside those
+            of the result.
     """
+    options = settable_options(result)
+    if bool(result.threshold_from) != bool(files.get("threshold_from")):
+        found = "chosen on validation rows, which aren't given" if result.threshold_from else "not chosen on other rows"
+        refuse(
+            found, hint=(SetOption("threshold_from", "FILE", reader=True),), metric=result.metric, option=THRESHOLD.name
+        )
+    if result.threshold_from:
+        options.pop(THRESHOLD.name, None)
     return Job(
         metric=result.metric,
         config=result.config,
         dataset=result.dataset,
         layout=result.layout,
-        options=settable_options(result),
+        options=options,
+        threshold_rule=result.threshold_from.get("rule", {}),
         confidence=result.confidence,
         detailed=result.detailed,
         **{**files, "columns": {**result.columns, **files.get("columns", {})}},

@@ -117,8 +117,8 @@ INPUTS = [
     click.option(
         "--format",
         "layout",
-        default="",
         type=click.Choice(list(LAYOUTS)),
+        callback=lambda ctx, parameter, name: name or "",
         metavar="NAME",
         help=f"How the files are laid out that are no tables: {', '.join(LAYOUTS)}. toxeval list says more.",
     ),
@@ -134,6 +134,21 @@ OPTIONS = [
         callback=_values,
         metavar="NAME=VALUE",
         help="An option of the metric, as threshold=0.3 or 'review_fractions=[0.02, 0.1]'; once for each.",
+    ),
+]
+VALIDATION = click.option(
+    "--threshold-from",
+    default="",
+    metavar="FILE",
+    help="Choose the threshold on the validation rows in this file, scores and references.",
+)
+RULES = [
+    click.option("--maximise", metavar="KEY", help="Choose the threshold with the largest value of this score."),
+    click.option(
+        "--recall-at-least", type=float, metavar="X", help="Choose that with the best precision at such a recall."
+    ),
+    click.option(
+        "--precision-at-least", type=float, metavar="X", help="Choose that with the best recall at such a precision."
     ),
 ]
 INTERVALS = [
@@ -153,6 +168,15 @@ def intervals(level: float | None, resamples: int | None, seed: int | None) -> d
         raise click.UsageError("--resamples and --seed are for --confidence")
     chosen = {"confidence_level": level, "n_resamples": resamples, "seed": seed}
     return {key: value for key, value in chosen.items() if value is not None}
+
+
+def threshold_rule(given: dict[str, Any]) -> dict[str, Any]:
+    """How the threshold is to be chosen; its options are taken out of those that were given."""
+    rule = {name: given.pop(name) for name in ("maximise", "recall_at_least", "precision_at_least")}
+    rule = {name: value for name, value in rule.items() if value is not None}
+    if rule and not given["threshold_from"]:
+        raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --threshold-from")
+    return rule
 
 
 def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:

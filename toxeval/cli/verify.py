@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from .options import FOUND, INPUTS, OF_A_RESULT, MetricCommand, progress_bar, with_options
+from .options import FOUND, INPUTS, OF_A_RESULT, VALIDATION, MetricCommand, progress_bar, with_options
 
 
 @click.command(cls=MetricCommand)
 @click.argument("result", metavar="RESULT.json")
-@with_options(*(option for option in INPUTS if option not in OF_A_RESULT))
+@with_options(*(option for option in INPUTS if option not in OF_A_RESULT), VALIDATION)
 def verify(result: str, **given: Any) -> int:
     """Recompute a saved result and say whether it matches.
 

@@ -14,6 +14,7 @@ import numpy as np
 from .refusals import BOOLS, Known, describe, is_number, refuse
 from .scoring import Scores
 from .state import State
+from .thresholds import Thresholds
 
 # --- inputs -------------------------------------------------------------------------------------------------------
 
@@ -371,6 +372,7 @@ class Definition:
         picture: (system -> state with an entry a row, system -> result, options of ``score``) -> `Picture`; None
             draws ``confusions``.
         picture_confidence: the level of the intervals that the picture shows; None if it shows none.
+        thresholds: how the option ``threshold`` may be chosen on validation rows; None if it may not.
     """
 
     name: str
@@ -397,6 +399,7 @@ class Definition:
     doubts: Callable[[State], list[tuple[str, str, str]]] | None = None
     picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
     picture_confidence: float | None = None
+    thresholds: Thresholds | None = None
 
     @property
     def full_name(self) -> str:
