@@ -168,10 +168,14 @@ def _column(columns: Mapping[str, Sequence[Any]], place: tuple[str, list[str]], 
     return follow(values, place[1], start) if place[1] else values
 
 
-def gathered(parts: Iterable[dict[str, list[Any]]]) -> Iterator[Columns]:
-    """Columns in batches, of parts of few rows: few Python objects at a time stay in the processor's cache."""
-    batch: dict[str, list[Any]] = {}
+def gathered(parts: Iterable[dict[str, Any]]) -> Iterator[Columns]:
+    """Columns in batches, of parts of few rows: few Python objects at a time stay in the processor's cache. Arrays stay
+    as they are, and come before lists."""
+    batch: dict[str, Any] = {}
     for part in parts:
+        if not isinstance(next(iter(part.values())), list):
+            yield part
+            continue
         if not batch:
             batch = part
         else:
