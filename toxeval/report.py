@@ -42,9 +42,10 @@ def interval_ends(scores: Mapping[str, Any]) -> set[str]:
 
 
 def signed(body: str, result: Result, style: str) -> str:
-    """A table with how rows were matched, if there were two tables, and the result's signature."""
+    """A table with how rows were matched, if there were two tables, how many don't count, and the signature."""
     signature = result.signature(short=True)
-    matched = f"{result.n_rows} rows by {result.matched}" if result.matched else ""
+    rows = f"{result.n_rows} rows by {result.matched}" if result.matched else ""
+    matched = "; ".join(filter(None, [rows, result.left_out and f"left out: {result.left_out}"]))
     if style == "markdown":
         return "\n\n".join(filter(None, [body, matched, f"Signature: `{signature}`"]))
     if style == "latex":

@@ -42,6 +42,10 @@ class Result:
         columns: input -> column, as far as that was said.
         answers: the rule by which answers were read as labels, and aliases of these; empty without.
         matched: the column by which rows of two tables were matched, or "position"; "" for one table.
+        layout: how the files were laid out, see `toxeval.read.LAYOUTS`; "" for tables.
+        threshold_from: the rule by which the threshold was chosen, and how many validation rows and their digest;
+            empty where it wasn't.
+        left_out: how many rows don't count, and why, in words; "" if all do.
         version: of toxeval.
     """
 
@@ -58,6 +62,9 @@ class Result:
     columns: dict[str, str] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     matched: str = ""
+    layout: str = ""
+    left_out: str = ""
+    threshold_from: dict[str, Any] = field(default_factory=dict)
     version: str = __version__
 
     @property
@@ -88,11 +95,18 @@ class Result:
         if self.answers:
             parts["answers"] = self.answers["rule"]
             parts |= {"aliases": _written(self.answers["aliases"])} if self.answers["aliases"] else {}
+        if self.threshold_from:
+            digest = self.threshold_from["sha256"]
+            parts["threshold_by"] = _written(self.threshold_from["rule"])
+            parts["validation_rows"] = str(self.threshold_from["n_rows"])
+            parts["validation_sha256"] = digest[:12] if short else digest
         parts |= {key: _written(value) for key, value in self.confidence.items()}
         if len(self.runs) > 1:
             parts["runs"] = str(len(self.runs))
         if self.dataset or not short:
             parts["dataset"] = self.dataset.replace(":", "/") or "-"
+        if self.layout and LAYOUTS[self.layout].signed:
+            parts["format"] = self.layout
         parts["rows"] = str(self.n_rows)
         parts["sha256"] = self.digest[:12] if short else self.digest
         return "|".join(f"{key}:{value}" for key, value in parts.items())
@@ -113,6 +127,9 @@ class Result:
             "columns": self.columns or None,
             "answers": self.answers or None,
             "matched": self.matched or None,
+            "layout": self.layout or None,
+            "left_out": self.left_out or None,
+            "threshold_from": self.threshold_from or None,
             "n_rows": self.n_rows,
             "sha256": self.digest,
             "scores": self.scores,
@@ -218,6 +235,9 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
         found.append(("n_rows", reported.n_rows, fresh.n_rows))
     found += differences(reported.scores, fresh.scores)
     found += [(f"spread of {key}", old, new) for key, old, new in differences(reported.spread, fresh.spread)]
+    if reported.threshold_from and fresh.threshold_from:
+        both = [(reported.threshold_from[key], fresh.threshold_from[key]) for key in ("n_rows", "sha256")]
+        found += [("validation rows", old, new) for old, new in both if old != new]
     if reported.digest != fresh.digest:
         found.append(("digest", reported.digest, fresh.digest))
     if not found and len(reported.runs) == len(fresh.runs):

@@ -344,6 +344,7 @@ DEFINITIONS = {
                 'n verdicts, "Safe" and "Unsafe" or their ids 0 and 1; or the names "Safe", "Utterance-Unsafe" and '
                 '"Context-Unsafe".',
                 VERDICTS,
+                in_layouts=(("pipeline", "label"), ("generations", "verdicts")),
             ),
             Input(
                 "references",

@@ -131,7 +131,13 @@ POSTS = Definition(
     name="sold_macro_f1",
     headlines=("f1_macro",),
     inputs=(
-        Input("predictions", LABEL, 'n labels, "NOT" and "OFF" or their ids 0 and 1.', LABELS),
+        Input(
+            "predictions",
+            LABEL,
+            'n labels, "NOT" and "OFF" or their ids 0 and 1.',
+            LABELS,
+            in_layouts=(("pipeline", "label"),),
+        ),
         Input("references", LABEL, "The gold labels, likewise.", LABELS, gold=True, also=("label", "labels")),
     ),
     options=(INVALID, ZERO_DIVISION, DETAILED),

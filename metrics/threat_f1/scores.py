@@ -36,6 +36,7 @@ from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, score_doubts, sigmoid
 from toxeval.core.state import State
+from toxeval.core.thresholds import Thresholds, decisions_at_all
 from toxeval.core.trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
 
 #: The labels; their positions are the ids.
@@ -284,6 +285,12 @@ def best_f1(
     return float(f1[best]), float(below.max()) if below.size else 0.0
 
 
+def at_thresholds(state: State) -> tuple[np.ndarray, State]:
+    """Every threshold that decides differently, and the decisions there, see `decisions_at_all`."""
+    cuts, confusion = decisions_at_all(state.rows["references"], _probabilities(state), state.multiplicity)
+    return cuts, State(state.n_rows, {"confusion": confusion})
+
+
 def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
     """The Trainer's arrays as inputs of `encode`: logits as scores, so that threshold and rank metrics have them.
 
@@ -326,7 +333,15 @@ DEFINITIONS = {
                 LABELS,
                 required=False,
             ),
-            Input("references", LABEL, "The gold labels.", LABELS, gold=True, also=("label", "labels")),
+            Input(
+                "references",
+                LABEL,
+                "The gold labels.",
+                LABELS,
+                gold=True,
+                also=("label", "labels"),
+                in_layouts=(("kaggle", "threat"),),
+            ),
             Input(
                 "prediction_scores",
                 SCORE,
@@ -334,6 +349,7 @@ DEFINITIONS = {
                 "predictions. With scores only, the decision is P(threat) > threshold; with both, predictions are used "
                 "as given.",
                 required=False,
+                in_layouts=(("kaggle", "threat"), ("pipeline", "threat"), ("perspective", "THREAT")),
             ),
         ),
         options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
@@ -349,5 +365,8 @@ DEFINITIONS = {
         confusions=confusions,
         doubts=doubts,
         picture=picture,
+        thresholds=Thresholds(
+            at_thresholds, maximise="f1_threat", recall="recall_threat", precision="precision_threat"
+        ),
     )
 }

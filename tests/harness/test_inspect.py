@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from asked import TASKS, answers, computed, differences
 
-from toxeval.harness.logs import Answer, inspect_answers
+from toxeval.read.layouts.logs import Answer, inspect_answers
 from toxeval.harness.tasks import DATA, prompts, rows
 
 pytestmark = pytest.mark.skipif(

@@ -17,7 +17,7 @@ import yaml
 from asked import TASKS, answers, computed, differences
 
 from toxeval.harness.lm_eval import TASKS as YAML
-from toxeval.harness.logs import lm_eval_answers
+from toxeval.read.layouts.logs import lm_eval_answers
 from toxeval.harness.tasks import DATA, prompts, rows
 
 pytestmark = pytest.mark.skipif(

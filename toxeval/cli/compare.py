@@ -131,8 +131,7 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         allowed = "at least two, to compare the others with the first"
         refuse("one file", allowed, metric=job.metric, inputs=("predictions",))
     metric = job.load()
-    tables = [job.table(path) for path in job.predictions]
-    rows = read_files(metric, tables, job.references_table(), job.columns, progress_bar)
+    rows = read_files(metric, list(job.tables()), job.columns, progress_bar)
     chosen = whole_intervals(job, metric)
     first, *others = job.predictions
     comparisons = [
@@ -147,5 +146,6 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         digest=combined([digest(state) for state in rows.states]),
         scores={key: each.score_b for key, each in comparisons[0].items()},
         matched=rows.matched,
+        left_out=rows.left_out,
     )
     return Compared(result, comparisons)

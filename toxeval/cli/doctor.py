@@ -28,9 +28,9 @@ def doctor(metric: str, **given: Any) -> int:
 
     job = Job(metric, **given)
     scored, n_found = job.load(), 0
-    for path in job.predictions:
+    for predictions, references in job.tables():
         words = CommandWords()
-        for finding in examine(scored, job.table(path), job.references_table(), job.columns, words):
+        for finding in examine(scored, predictions, references, job.columns, words):
             rows = ""
             if finding.rows:
                 rows = f" (row{'s' if len(finding.rows) > 1 else ''} {', '.join(map(str, finding.rows))})"

@@ -43,13 +43,13 @@ def plot(metric: str, out: str, **given: Any) -> None:
     except ImportError:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
     job = Job(metric, **given)
-    scored, references = job.load(), job.references_table()
+    scored = job.load()
     names = short_names(job.predictions)
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
     rows = {
-        name: Rows(job.definition, job.table(path), references, job.columns)
-        for name, path in zip(names, job.predictions)
+        name: Rows(job.definition, predictions, references, job.columns)
+        for name, (predictions, references) in zip(names, job.tables())
     }
     plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
     click.echo(out)

@@ -13,12 +13,15 @@ from .options import (
     INPUTS,
     INTERVALS,
     OPTIONS,
+    RULES,
     STYLES,
+    VALIDATION,
     MetricCommand,
     intervals,
     metric_argument,
     pairs,
     progress_bar,
+    threshold_rule,
     with_options,
 )
 
@@ -35,6 +38,7 @@ FEW = 12
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
+@with_options(VALIDATION, *RULES)
 @click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
 @with_options(*INTERVALS)
 @click.option("--detailed", is_flag=True, help="Add counts, support and other details.")
@@ -72,7 +76,9 @@ def score(
 
     from .job import Job, result_of
 
-    result = result_of(Job(metric, confidence=intervals(confidence, resamples, seed), **given), progress_bar)
+    rule = threshold_rule(given)
+    job = Job(metric, confidence=intervals(confidence, resamples, seed), threshold_rule=rule, **given)
+    result = result_of(job, progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:

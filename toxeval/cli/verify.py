@@ -4,17 +4,17 @@ from typing import Any
 
 import click
 
-from .options import FOUND, INPUTS, MetricCommand, progress_bar, with_options
+from .options import FOUND, INPUTS, OF_A_RESULT, VALIDATION, MetricCommand, progress_bar, with_options
 
 
 @click.command(cls=MetricCommand)
 @click.argument("result", metavar="RESULT.json")
-@with_options(*(option for option in INPUTS if option is not INPUTS[2]))
+@with_options(*(option for option in INPUTS if option not in OF_A_RESULT), VALIDATION)
 def verify(result: str, **given: Any) -> int:
     """Recompute a saved result and say whether it matches.
 
-    RESULT.json is what score --json wrote. Options, dataset and columns are
-    read from it, files are given again.
+    RESULT.json is what score --json wrote. Options, dataset, columns and
+    format are read from it, files are given again.
 
     \b
     Example:

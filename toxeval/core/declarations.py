@@ -14,6 +14,7 @@ import numpy as np
 from .refusals import BOOLS, Known, describe, is_number, refuse
 from .scoring import Scores
 from .state import State
+from .thresholds import Thresholds
 
 # --- inputs -------------------------------------------------------------------------------------------------------
 
@@ -42,6 +43,7 @@ class Input:
             and of the positive class; otherwise they are any finite numbers.
         empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
             of that column.
+        in_layouts: further names of columns in files of some layouts (`toxeval.read.layouts`): (layout, column).
     """
 
     name: str
@@ -55,6 +57,7 @@ class Input:
     numbers: bool = False
     probabilities: bool = True
     empty_means: tuple[str, Any] | None = None
+    in_layouts: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -371,6 +374,7 @@ class Definition:
         picture: (system -> state with an entry a row, system -> result, options of ``score``) -> `Picture`; None
             draws ``confusions``.
         picture_confidence: the level of the intervals that the picture shows; None if it shows none.
+        thresholds: how the option ``threshold`` may be chosen on validation rows; None if it may not.
     """
 
     name: str
@@ -397,6 +401,7 @@ class Definition:
     doubts: Callable[[State], list[tuple[str, str, str]]] | None = None
     picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
     picture_confidence: float | None = None
+    thresholds: Thresholds | None = None
 
     @property
     def full_name(self) -> str:

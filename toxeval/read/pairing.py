@@ -19,6 +19,9 @@ from .tables import Table, shown
 
 #: What is said of rows that were matched by position, and by no column.
 POSITION = "position"
+#: What stands beside a batch's inputs where a table, that of the predictions or of the references, has rows that don't
+#: count: whether each row is one.
+_UNSCORED = ("unscored predictions", "unscored references")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Rows:
         name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
         matched: the column by which rows are matched, or `POSITION`; "" for a single table.
         inputs: the names of the inputs that were found.
+        n_left_out: rows that don't count by definition (`Table.unscored`), as far as they were read.
 
     Raises:
         Refusal: for columns that are missing, or may be several inputs; and, while rows are read, for ids that are
@@ -91,15 +95,33 @@ class Rows:
         self._places = find_inputs(definition, self._tables, said)
         self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
         self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
-        self.matched = ""
+        self.matched, self.n_left_out = "", 0
         if references is not None:
             ids = [str(there[ID]) for there in self._places if ID in there]
             self.matched = " and ".join(dict.fromkeys(map(shown, ids))) or POSITION
 
     def __iter__(self) -> Iterator[Batch]:
         if len(self._tables) == 1:
-            return self._alone()
-        return self._by_id() if ID in self._places[0] else self._by_position()
+            batches = self._alone()
+        else:
+            batches = self._by_id() if ID in self._places[0] else self._by_position()
+        return self._counting(batches) if any(table.unscored for table in self._tables) else batches
+
+    def _counting(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The rows that count."""
+        self.n_left_out = 0
+        for batch in batches:
+            unscored = np.logical_or.reduce([batch.inputs.pop(name) for name in _UNSCORED if name in batch.inputs])
+            self.n_left_out += int(unscored.sum())
+            rows = np.flatnonzero(~unscored)
+            if len(rows):
+                yield Batch(take(batch.inputs, rows), len(rows), _within(batch, rows))
+
+    @property
+    def left_out(self) -> str:
+        """How many rows don't count, and why, in words; "" if all do."""
+        whys = dict.fromkeys(table.unscored.why for table in self._tables if table.unscored)
+        return f"{self.n_left_out} {' or '.join(whys)}" if self.n_left_out else ""
 
     def collect(self) -> dict[str, Any]:
         """All rows at once, in memory."""
@@ -109,7 +131,9 @@ class Rows:
         """The batches of a table: number of rows, the inputs, and further columns as they are."""
         table, places = self._tables[i], self._places[i]
         parse, row = Parser(self._definition, table, places), 0
-        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more]))):
+        unscored = table.unscored
+        marks = unscored.columns if unscored else ()
+        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more, *marks]))):
             n = len(next(iter(columns.values())))
             for name in self._late[i].intersection(table.late):  # it would be left out without a word
                 found = f"the first {name!r}; an input is in every record or in none"
@@ -119,6 +143,8 @@ class Rows:
             except Refusal as refusal:
                 Batch(dict.fromkeys(places), n, _after(row)).locate(refusal)
                 raise
+            if unscored:
+                inputs[_UNSCORED[i]] = unscored.find({name: columns[name] for name in marks})
             yield n, inputs, {name: columns[name] for name in more}
             row += n
 
@@ -252,6 +278,11 @@ def _some(rows: list[int]) -> str:
 def _after(start: int) -> Callable[[str, int], int]:
     """The rows of a batch before which there were ``start`` others."""
     return lambda _, row: start + row
+
+
+def _within(batch: Batch, rows: np.ndarray) -> Callable[[str, int], int]:
+    """The rows of a batch of which some are taken."""
+    return lambda name, row: batch.row(name, int(rows[row]))
 
 
 def _looked_up(rows: Mapping[str, np.ndarray]) -> Callable[[str, int], int]:
