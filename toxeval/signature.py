@@ -16,6 +16,7 @@ import numpy as np
 from toxeval.core.declarations import Definition
 from toxeval.core.resampling import cluster_counts
 from toxeval.core.state import MULTIPLICITY, State
+from toxeval.read import LAYOUTS
 from toxeval.version import __version__
 
 #: Version of the layout of result files.

@@ -157,7 +157,7 @@ VALIDATION = click.option(
     metavar="FILE",
     help="Choose the threshold on the validation rows in this file, scores and references.",
 )
-RULES = [
+THRESHOLD_RULES = [
     click.option("--maximise", metavar="KEY", help="Choose the threshold with the largest value of this score."),
     click.option(
         "--recall-at-least", type=float, metavar="X", help="Choose that with the best precision at such a recall."

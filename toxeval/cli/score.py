@@ -13,8 +13,8 @@ from .options import (
     INPUTS,
     INTERVALS,
     OPTIONS,
-    RULES,
     STYLES,
+    THRESHOLD_RULES,
     VALIDATION,
     MetricCommand,
     intervals,
@@ -38,7 +38,7 @@ FEW = 12
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
-@with_options(VALIDATION, *RULES)
+@with_options(VALIDATION, *THRESHOLD_RULES)
 @click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
 @with_options(*INTERVALS)
 @click.option("--detailed", is_flag=True, help="Add counts, support and other details.")

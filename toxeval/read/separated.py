@@ -48,11 +48,11 @@ def from_separated(
         spanning.clear()
         if header and source.size >= PART:
             parts = parts_of(blocks)
-            first = next(parts, b"")
-            if plain := plain_header(first, separator):
+            part = next(parts, b"")
+            if plain := plain_header(part, separator):
                 names, body = plain
                 return names, lambda wanted: fast(chain([body], parts), wanted)
-            blocks = chain([first], parts)
+            blocks = chain([part], parts)
         rows = _Rows(source, blocks, separator, multiline, spanning)
         first = rows.first()
         names = first if header else [f"column {i}" for i in range(1, len(first) + 1)]
