@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .judged_rate import JudgedRate
 from .refusals import BOOLS, Known, describe, is_number, refuse
 from .scoring import Scores
 from .state import State
@@ -371,6 +372,8 @@ class Definition:
         picture: (system -> state with an entry a row, system -> result, options of ``score``) -> `Picture`; None
             draws ``confusions``.
         picture_confidence: the level of the intervals that the picture shows; None if it shows none.
+        judged: the share of one label among the predictions, which `corrections` corrects for the judge who gave them;
+            None if there is none.
     """
 
     name: str
@@ -397,6 +400,7 @@ class Definition:
     doubts: Callable[[State], list[tuple[str, str, str]]] | None = None
     picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
     picture_confidence: float | None = None
+    judged: JudgedRate | None = None
 
     @property
     def full_name(self) -> str:
