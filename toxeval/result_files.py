@@ -50,6 +50,7 @@ def read_result(path: str) -> tuple[Result, str]:
             spread=content.get("spread", {}),
             columns=content.get("columns") or {},
             answers=answers,
+            correction=content.get("correction") or {},
             matched=content.get("matched") or "",
             version=content["toxeval"],
         )

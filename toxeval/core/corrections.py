@@ -15,7 +15,7 @@ from .declarations import Definition, Flag, Number
 from .intervals import wilson
 from .judged import GOLD, HUMAN, judged, raw_rates
 from .judged_rate import JudgedRate
-from .refusals import Doubt, Known, OptionName, Refusal, refuse
+from .refusals import Doubt, Known, OptionName, refuse
 from .scoring import warn_undefined
 from .state import State, check_state
 
@@ -226,7 +226,7 @@ class Corrections:
 
     definition: Definition
 
-    def judged(self, **options: Any) -> Any:
+    def judged(self, human: bool | None = None, **options: Any) -> Any:
         """The metric that counts verdicts and labels."""
         raise NotImplementedError
 
@@ -285,7 +285,8 @@ class Corrections:
             level = CONFIDENCE_LEVEL.check(confidence_level)
             by_category = JUDGE_BY_CATEGORY.check(judge_by_category)
             known = {each.name for each in judged(self.definition).options}
-            metric = self.judged(**{name: value for name, value in kwargs.items() if name in known})
+            options = {name: value for name, value in kwargs.items() if name in known}
+            metric = self.judged(**options)
             inputs = {"predictions": predictions, HUMAN: human, **{k: v for k, v in kwargs.items() if k not in known}}
             inputs = {name: values for name, values in inputs.items() if values is not None}
             if state is None:
@@ -293,48 +294,49 @@ class Corrections:
             elif inputs:
                 refuse("a state and rows", "one of them", where="state")
             _check_counted(metric, "state", state)
-            if judge_on is not None:
-                judge_on = _labelled_state(metric, judge_on)
-            found = correct(self.definition, state, judge_on, judge_by_category=by_category, level=level)
+            judge: State | None = None
+            if isinstance(judge_on, Mapping):
+                labelled = {HUMAN if name == GOLD else name: values for name, values in judge_on.items()}
+                with Known(file="judge_on"):
+                    judge = self.judged(human=True, **options).state(**labelled)
+            elif judge_on is not None:
+                judge = judge_on
+                _check_counted(metric, "judge_on", judge)
+            found = correct(self.definition, state, judge, judge_by_category=by_category, level=level)
         return found
 
 
 def correct(
-    definition: Definition, state: State, judge_on: State | None = None, *, judge_by_category: bool, level: float
+    definition: Definition,
+    state: State,
+    judge_on: State | None = None,
+    *,
+    judge_by_category: bool,
+    level: float,
+    name: str = "",
 ) -> dict[str, Any]:
-    """As `corrected_scores`, which has the arguments, with warnings of what is undefined and of impossible rates."""
-    if not state.n_rows:
-        refuse("no rows", "at least one row", inputs=("predictions",))
+    """As `corrected_scores`, which has the arguments, with warnings of what is undefined and of impossible rates;
+    ``name`` is what they call the metric."""
+    name = name or definition.name
     if judge_on is not None and state.counts[HUMAN].sum():
         refuse("labels of these rows and of others", "one of them", where="judge")
     if judge_on is None and judge_by_category:
         allowed = ("beside ", OptionName("judge_on"), ": labels of these rows are taken by category in any case")
         refuse("True", allowed, option=JUDGE_BY_CATEGORY.name)
     found = corrected_scores(definition, state, judge_on, judge_by_category=judge_by_category, level=level)
-    warn_undefined(definition.name, found.undefined)
+    warn_undefined(name, found.undefined)
     if found.impossible:
         rates = ", ".join(f"{key} is {value:.3f}" for key, value in found.impossible.items())
         hint = "by chance, or because the judge errs otherwise on these rows than on those with labels"
         text = f"{rates}, which no rate can be: the verdicts and what labels say of the judge don't fit"
-        warnings.warn(Doubt(text, hint=hint, metric=definition.name), stacklevel=3)
+        warnings.warn(Doubt(text, hint=hint, metric=name), stacklevel=3)
     return found.scores
 
 
 def _check_counted(metric: Any, where: str, state: Any) -> None:
     """Refuse what isn't a state of verdicts and labels of this metric."""
     check_state(f"{metric.name}: {where}", state)
+    if not state.n_rows:
+        refuse("no rows", "at least one row", where=where)
     if state.metric != metric.definition.full_name:
         refuse(f"counted by {state.metric or 'unknown'}", f"states of {metric.definition.full_name}", where=where)
-
-
-def _labelled_state(metric: Any, judge_on: Any) -> State:
-    """The state of the labelled rows, which come as one or as inputs."""
-    if not isinstance(judge_on, Mapping):
-        _check_counted(metric, "judge_on", judge_on)
-        return judge_on  # type: ignore[no-any-return]
-    try:
-        state: State = metric.state(**{HUMAN if name == GOLD else name: values for name, values in judge_on.items()})
-    except Refusal as refusal:
-        refusal.file = "judge_on"
-        raise
-    return state

@@ -48,9 +48,7 @@ def judged(definition: Definition, human: bool | None = None) -> Definition:
         about = "Human labels of some of the rows; None in the others." if human is None else "Human labels."
         also = (GOLD, "reference", "label", "labels")
         inputs.insert(1, Input(HUMAN, LABEL, about, labels, required=bool(human), also=also))
-    options = tuple(
-        replace(option, with_rows=True, later=False) for option in definition.options if option.name in rate.options
-    )
+    options = tuple(replace(option, with_rows=True) for option in definition.options if option.name in rate.options)
     names = {each.name for each in inputs}
     examples = [
         {name: values for name, values in example.items() if name in names}
@@ -58,7 +56,7 @@ def judged(definition: Definition, human: bool | None = None) -> Definition:
     ]
 
     def encode(**given: Any) -> dict[str, np.ndarray]:
-        return _encode(definition, rate, given)
+        return _encode(definition, rate, given, whole=human is True)
 
     return Definition(
         name=definition.name,
@@ -81,10 +79,11 @@ def _labels(definition: Definition) -> tuple[str, ...]:
     return gold.labels
 
 
-def _encode(definition: Definition, rate: JudgedRate, given: dict[str, Any]) -> dict[str, np.ndarray]:
+def _encode(definition: Definition, rate: JudgedRate, given: dict[str, Any], *, whole: bool) -> dict[str, np.ndarray]:
     """Verdicts, labels (-1 where there is none) and categories, int8 arrays of shape (n,).
 
-    The metric itself reads the rows. Where there is no label it gets another for reference, of which nothing is kept.
+    The metric itself reads the rows. Where there is no label it gets another for reference, of which nothing is kept;
+    unless labels have to be ``whole``.
     """
     labels, human = _labels(definition), given.pop(HUMAN, None)
     options = {option.name: given.pop(option.name, option.default) for option in definition.options if option.with_rows}
@@ -92,9 +91,9 @@ def _encode(definition: Definition, rate: JudgedRate, given: dict[str, Any]) -> 
     if human is None:
         first = next(iter(given), "")
         there = np.zeros(len(materialise(Place(first), given[first])) if first else 0, dtype=bool)
-        human = there.astype(np.int8)
+        human = np.zeros(len(there), dtype=np.int8)
     else:
-        human, there = _filled(human, labels[0])
+        human, there = (human, True) if whole else _filled(human, labels[0])
     try:
         arrays = definition.encode(**given, **{GOLD: human}, **options)
     except Refusal as refusal:

@@ -106,14 +106,15 @@ class Metric(Corrections, Formulas):
         """A metric like this one, without rows."""
         return Metric(self.definition, **self._fixed)
 
-    def judged(self, **options: Any) -> "Metric":
+    def judged(self, human: bool | None = None, **options: Any) -> "Metric":
         """The metric that counts what `corrected_rate` needs of some rows: its ``state`` takes predictions, the other
         inputs, and ``human``, the human labels of some rows or all.
 
         Args:
+            human: whether there are labels of all rows, or of none; not given: there may be of some.
             **options: those on which the predicted labels depend, beside those fixed when this one was loaded.
         """
-        definition = judged(self.definition)
+        definition = judged(self.definition, human)
         known = {option.name for option in definition.options}
         return Metric(definition, **{k: v for k, v in self._fixed.items() if k in known} | options)
 

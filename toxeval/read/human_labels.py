@@ -10,12 +10,38 @@ import numpy as np
 from toxeval.core.declarations import Definition
 from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import OptionName, Refusal, refuse
+from toxeval.core.refusals import Refusal, SayColumns, refuse
 
 from .cells import Parser
 from .columns import ID, REFERENCE_ID, find_inputs
 from .ids import refuse_repeated, some
 from .tables import Table, as_list
+
+#: What ids are called in what is said of columns.
+IDS = (ID, REFERENCE_ID)
+#: What stands before the names of columns that are meant for the rows that tell how the judge errs.
+JUDGE_COLUMNS = "judge_on."
+
+
+def columns_of_verdicts(said: Mapping[str, str], *, labelled: bool) -> dict[str, str]:
+    """What is said of the columns of verdicts, ``labelled`` or not, where rows with labels are in another table.
+
+    >>> columns_of_verdicts({"predictions": "verdict", "human": "label", "judge_on.predictions": "v"}, labelled=False)
+    {'predictions': 'verdict'}
+    """
+    own = {name: column for name, column in said.items() if not name.startswith(JUDGE_COLUMNS)}
+    return own if labelled else {name: column for name, column in own.items() if name != HUMAN}
+
+
+def columns_of_judge(said: Mapping[str, str]) -> dict[str, str]:
+    """What is said of the columns of the rows that tell how the judge errs.
+
+    >>> columns_of_judge({"id": "key", "predictions": "verdict", "human": "label", "judge_on.predictions": "v"})
+    {'predictions': 'v', 'human': 'label'}
+    """
+    both = {name: column for name, column in columns_of_verdicts(said, labelled=True).items() if name not in IDS}
+    own = {name: column for name, column in said.items() if name.startswith(JUDGE_COLUMNS)}
+    return both | {name.removeprefix(JUDGE_COLUMNS): column for name, column in own.items()}
 
 
 class HumanLabels:
@@ -44,12 +70,13 @@ class HumanLabels:
                 if not each.gold
             ),
         )
-        known = {each.name for each in pair.inputs} | {ID, REFERENCE_ID}
+        known = {each.name for each in pair.inputs}.union(IDS)
         said = {name: column for name, column in columns.items() if name in known}
         ours, theirs = find_inputs(pair, [predictions, table], said)
         if ID not in ours:
-            hint = ("labels are matched by id: a column id in both files, or ", OptionName("columns"))
-            refuse(f"no ids in {predictions.name} and {table.name}", "ids in both", hint, metric=definition.name)
+            hint = ("labels are matched by id; say which column it is with ", SayColumns(((ID, None),)))
+            lacking = " and ".join(t.name for t, names in ((predictions, ours), (table, theirs)) if ID not in names)
+            refuse(f"no ids in {lacking}", "ids in both", hint, metric=definition.name, inputs=(HUMAN,))
         self.column = str(ours[ID])
         self._ids = Parser(pair, predictions, {ID: ours[ID]})
         read = Parser(pair, table, {ID: theirs[ID], HUMAN: theirs[HUMAN]})
