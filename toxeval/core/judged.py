@@ -51,7 +51,7 @@ def judged(definition: Definition, human: bool | None = None) -> Definition:
     options = tuple(replace(option, with_rows=True) for option in definition.options if option.name in rate.options)
     names = {each.name for each in inputs}
     examples = [
-        {name: values for name, values in example.items() if name in names}
+        {name: example.get(name, labels[:1]) for name in names if name in example or human and name == HUMAN}
         for example in (definition.example, *definition.more_examples)
     ]
 
@@ -97,6 +97,8 @@ def _encode(definition: Definition, rate: JudgedRate, given: dict[str, Any], *, 
     try:
         arrays = definition.encode(**given, **{GOLD: human}, **options)
     except Refusal as refusal:
+        if refusal.inputs == (GOLD,) and refusal.row is not None and not np.all(there):
+            refusal.row = max(refusal.row, int(np.argmax(there)))  # before the first label there are others like it
         refusal.inputs = tuple(HUMAN if name == GOLD else name for name in refusal.inputs)
         raise
     ids = np.where(there, arrays[GOLD] == labels.index(rate.label), -1).astype(np.int8)
