@@ -2,10 +2,10 @@
 
     python benchmarks/reading.py [--rows 1000 10000 ...] [--runs 5]
 
-Each is a whole process on a file of n rows and four columns (id, score, label, text), less the same process on a file of
-ten rows: what the rows take, start-up aside, of which importing pyarrow is a part in both. They take turns, and medians
-are given, of the time that passes and of the processors' time, which others on the machine change less. pyarrow's reader
-uses both processors, ours one. Prints a table and writes it to benchmarks/reading.md.
+Each is a whole process on a file of n rows and four columns (id, score, label, text), less the same process on a file
+of ten rows: what the rows take, start-up aside, of which importing pyarrow is a part in both. They take turns, and
+medians are given, of the time that passes and of the processors' time, which others on the machine change less.
+pyarrow's reader uses both processors, ours one. Prints a table and writes it to benchmarks/reading.md.
 """
 
 from __future__ import annotations

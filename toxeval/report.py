@@ -28,10 +28,10 @@ def _csv(result: Result) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     bounds = interval_ends(result.scores)
-    rows.writerow(["score", "value", *(["low", "high"] if result.confidence else [])])
+    rows.writerow(["score", "value", *(["low", "high"] if result.level else [])])
     for key, value in result.scores.items():
         if key not in bounds:
-            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.confidence else []
+            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.level else []
             rows.writerow([key, value, *ends])
     return text.getvalue()
 
@@ -60,14 +60,14 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
     else:
         head = [result.metric, "score"]
     bounds = interval_ends(result.scores)
-    if result.confidence:
-        head.append(f"{result.confidence['confidence_level'] * 100:g} % interval")
+    if result.level:
+        head.append(f"{result.level * 100:g} % interval")
     rows = []
     for key, value in result.scores.items():
         if key in bounds:
             continue
         row = [key, number(value), *(number(spread) for spread in result.spread.get(key, {}).values())]
-        if result.confidence:
+        if result.level:
             ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
             row.append(f"[{number(ends[0])}, {number(ends[1])}]" if None not in ends else "")
         rows.append(row)

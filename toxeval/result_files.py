@@ -53,6 +53,7 @@ def read_result(path: str) -> tuple[Result, str]:
             spread=content.get("spread", {}),
             columns=content.get("columns") or {},
             answers=answers,
+            correction=content.get("correction") or {},
             matched=content.get("matched") or "",
             layout=content.get("layout") or "",
             left_out=content.get("left_out") or "",

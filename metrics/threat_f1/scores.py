@@ -30,6 +30,7 @@ from toxeval.core.grid import (
 )
 from toxeval.core.inputs import encode_scores, same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
+from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels
 from toxeval.core.ranking import Curve, put_areas, rank, rank_table, sort_classes, table_curve
 from toxeval.core.refusals import refuse
@@ -150,8 +151,7 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
         detailed: adds confusion counts, threshold, and with scores best_f1_threat and best_threshold.
     """
     decided = "confusion" in state.counts
-    if decided and threshold != THRESHOLD.default:
-        refuse(f"{threshold} beside predictions", "a threshold for scores alone", option="threshold")
+    _check_threshold(threshold, decided)
     if not decided:
         refuse_off_grid(threshold, state.resolution)
     confusion = _confusion(state, threshold)
@@ -172,6 +172,11 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
     if "invalid" in state.counts:
         put_invalid(scores, state.counts["invalid"])
     return scores
+
+
+def _check_threshold(threshold: float, decided: bool) -> None:
+    if decided and threshold != THRESHOLD.default:
+        refuse(f"{threshold} beside predictions", "a threshold for scores alone", option="threshold")
 
 
 def _confusion(state: State, threshold: float) -> np.ndarray:
@@ -319,6 +324,12 @@ def decisions(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: 
     return (probabilities > threshold).view(np.int8)
 
 
+def is_threat(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: Any) -> np.ndarray:
+    """1 where the predicted label is threat, 0 where it isn't or is invalid: int8 of shape (n,)."""
+    _check_threshold(threshold, "predictions" in arrays)
+    return (decisions(arrays, threshold=threshold) == 1).view(np.int8)
+
+
 #: The metric, by configuration.
 DEFINITIONS = {
     "default": Definition(
@@ -368,5 +379,6 @@ DEFINITIONS = {
         thresholds=Thresholds(
             at_thresholds, maximise="f1_threat", recall="recall_threat", precision="precision_threat"
         ),
+        judged=JudgedRate("threat", "rate_threat", is_threat, ("invalid", "from_logits", "threshold")),
     )
 }

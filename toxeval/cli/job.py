@@ -9,7 +9,7 @@ from typing import Any
 from toxeval.answers import with_answers
 from toxeval.core.declarations import THRESHOLD, Definition
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import SetOption, refuse
+from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
 from toxeval.read import Rows, Table, add_rows, open_files, open_table
 from toxeval.read.columns import ID, REFERENCE_ID
@@ -37,6 +37,9 @@ class Job:
         threshold_from: a file with validation rows, on which the option ``threshold`` is chosen, or "".
         threshold_rule: how it is chosen, a keyword argument of ``choose_threshold``; empty for the metric's usual rule.
         confidence: keyword arguments of ``compute`` that ask for intervals.
+        human: a file with human labels of some of the rows, or "".
+        judge_on: a file with verdicts of the same judge on other rows, all with labels, or "".
+        judge_by_category: whether the judge's rates are those in each category.
         detailed: whether to add the detailed scores.
     """
 
@@ -55,6 +58,9 @@ class Job:
     threshold_from: str = ""
     threshold_rule: Mapping[str, Any] = field(default_factory=dict)
     confidence: Mapping[str, Any] = field(default_factory=dict)
+    human: str = ""
+    judge_on: str = ""
+    judge_by_category: bool = False
     detailed: bool = False
 
     @property
@@ -69,14 +75,24 @@ class Job:
         Raises:
             Refusal: for an unknown metric, configuration or option, and for files that exclude each other.
         """
+        self.check()
+        return Metric(self.definition, **{**self.options, "detailed": self.wants_details()})
+
+    def check(self) -> None:
+        """Refuse files that exclude each other."""
         if self.references and self.dataset:
             refuse("a file and a dataset", "one of them", metric=self.metric, inputs=("references",))
-        files = (*self.predictions, self.references, self.threshold_from)
+        if self.judge_by_category and not self.judge_on:
+            allowed: Text = ("beside ", OptionName("judge_on"))
+            refuse("True", allowed, metric=self.metric, option="judge_by_category")
+        if self.human and self.judge_on:
+            allowed = (OptionName("human"), " or ", OptionName("judge_on"))
+            refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
+        files = (*self.predictions, self.references, self.threshold_from, self.human, self.judge_on)
         for path in files:
             if files.count(path) > 1 and _is_stream(path):
                 name = "standard input" if path == "-" else path
                 refuse("wanted more than once", f"one file from {name}", metric=self.metric, where=name)
-        return Metric(self.definition, **{**self.options, "detailed": self.wants_details()})
 
     def wants_details(self) -> bool:
         """Whether the detailed scores are wanted, one way or the other."""
@@ -237,11 +253,12 @@ def whole_intervals(job: Job, metric: Metric) -> dict[str, Any]:
     return {key: value for key, value in job.confidence_options(metric).items() if key != "stratify"}
 
 
-def signed_result(job: Job, inputs: Any, **found: Any) -> Result:
-    """What was found, with what the job says of it; ``inputs`` are the names of those that were there."""
+def signed_result(job: Job, inputs: Any, definition: Definition | None = None, **found: Any) -> Result:
+    """What was found, with what the job says of it; ``inputs`` are the names of those that were there, and
+    ``definition`` is that of their metric, if it isn't the job's."""
     return Result(
         definition=job.definition,
-        options=full_options(job.definition, job.options, inputs),
+        options=full_options(definition or job.definition, job.options, inputs),
         detailed=job.wants_details(),
         dataset=job.dataset,
         columns=dict(job.columns),
@@ -261,8 +278,8 @@ def job_of(result: Result, **files: Any) -> Job:
 
     Args:
         result: as it was saved.
-        **files: predictions, references, data_dir, multiline and threshold_from, as in `Job`; and columns beside those
-            of the result.
+        **files: predictions, references, threshold_from, human, judge_on, data_dir and multiline, as in `Job`; and
+            columns beside those of the result.
     """
     options = settable_options(result)
     if bool(result.threshold_from) != bool(files.get("threshold_from")):
@@ -283,6 +300,7 @@ def job_of(result: Result, **files: Any) -> Job:
         threshold_rule=result.threshold_from.get("rule", {}),
         confidence=result.confidence,
         detailed=result.detailed,
+        judge_by_category=result.correction.get("judge_by_category", False),
         **{**files, "columns": {**result.columns, **files.get("columns", {})}},
     )
 

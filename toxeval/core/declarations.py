@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .judged_rate import JudgedRate
 from .refusals import BOOLS, Known, describe, is_number, refuse
 from .scoring import Scores
 from .state import State
@@ -375,6 +376,8 @@ class Definition:
             draws ``confusions``.
         picture_confidence: the level of the intervals that the picture shows; None if it shows none.
         thresholds: how the option ``threshold`` may be chosen on validation rows; None if it may not.
+        judged: the share of one label among the predictions, which `corrections` corrects for the judge who gave them;
+            None if there is none.
     """
 
     name: str
@@ -402,6 +405,7 @@ class Definition:
     picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
     picture_confidence: float | None = None
     thresholds: Thresholds | None = None
+    judged: JudgedRate | None = None
 
     @property
     def full_name(self) -> str:

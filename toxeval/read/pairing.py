@@ -1,18 +1,21 @@
 """Predictions and their references, matched by id or by position, in batches that know where in the files they are."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from toxeval.core.declarations import GROUP, Definition
+from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import Refusal, RowNumber, SayColumns, SetOption, refuse
+from toxeval.core.refusals import Refusal, SayColumns, SetOption, refuse
 
 from .cells import Parser
 from .columns import ID, columns_of, find_inputs, names_looked_for, say
+from .human_labels import HumanLabels
+from .ids import refuse_repeated, some
 from .order import Order
 from .rows import join, n_rows, slice_rows, take
 from .tables import Table, shown
@@ -59,6 +62,8 @@ class Rows:
         references: the one with the references, if they are in another.
         columns: input, field of one (``predictions.slots``), ``id``, or ``references.id`` where that is another -> its
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
+        human: a table with human labels of some of the rows, which are matched by id in any case; of a metric of
+            verdicts and labels (`judged`).
 
     Attributes:
         name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
@@ -86,8 +91,14 @@ class Rows:
         predictions: Table,
         references: Table | None = None,
         columns: Mapping[str, str] | None = None,
+        human: Table | None = None,
     ) -> None:
         said = columns or {}
+        self._human = None
+        if human is not None:
+            self._human = HumanLabels(definition, predictions, human, said)
+            said = {name: column for name, column in said.items() if name != HUMAN}
+            definition = replace(definition, inputs=tuple(e for e in definition.inputs if e.name != HUMAN))
         self.name, self.n_rows = predictions.name, predictions.n_rows
         self._without_ids = said.get(ID) == ""
         self._definition = definition
@@ -96,6 +107,9 @@ class Rows:
         self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
         self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
         self.matched, self.n_left_out = "", 0
+        if self._human is not None:
+            self.inputs.append(HUMAN)
+            self.matched = shown(self._human.column)
         if references is not None:
             ids = [str(there[ID]) for there in self._places if ID in there]
             self.matched = " and ".join(dict.fromkeys(map(shown, ids))) or POSITION
@@ -133,13 +147,17 @@ class Rows:
         parse, row = Parser(self._definition, table, places), 0
         unscored = table.unscored
         marks = unscored.columns if unscored else ()
-        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more, *marks]))):
+        human = self._human if i == 0 else None
+        ids = [] if human is None else [human.column]
+        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more, *marks, *ids]))):
             n = len(next(iter(columns.values())))
             for name in self._late[i].intersection(table.late):  # it would be left out without a word
                 found = f"the first {name!r}; an input is in every record or in none"
                 refuse(found, file=table.name, where=table.late[name])
             try:
                 inputs = parse(columns)
+                if human is not None:
+                    inputs[HUMAN] = human.of(columns)
             except Refusal as refusal:
                 Batch(dict.fromkeys(places), n, _after(row)).locate(refusal)
                 raise
@@ -147,6 +165,8 @@ class Rows:
                 inputs[_UNSCORED[i]] = unscored.find({name: columns[name] for name in marks})
             yield n, inputs, {name: columns[name] for name in more}
             row += n
+        if human is not None:
+            human.refuse_unseen()
 
     # One table.
 
@@ -199,7 +219,7 @@ class Rows:
         rows = dict(zip(ids, range(len(ids))))
         if len(rows) < len(ids):
             again = next(row for row, i in enumerate(ids) if rows[i] != row)
-            _refuse_pair(self._definition, self._tables[1], again, ids.index(ids[again], again + 1))
+            refuse_repeated(self._definition, self._tables[1], again, ids.index(ids[again], again + 1))
         references = join(gold)
         # the row of the predictions' file at which each reference's id was seen
         seen = np.full(len(ids), -1, dtype=np.int64)
@@ -227,16 +247,16 @@ class Rows:
         if len(again):
             position, row = known[again[0]], int(where[again[0]])
             before = seen[position] if seen[position] >= 0 else where[known == position][0]
-            _refuse_pair(self._definition, self._tables[0], int(before), row)
+            refuse_repeated(self._definition, self._tables[0], int(before), row)
 
     def _refuse_different(self, unknown: list[int], missing: list[int]) -> None:
         """Refuse ids that are in one table only."""
         first, second = (table.name for table in self._tables)
         found = []
         if unknown:
-            found.append(f"{len(unknown)} of {first} aren't in {second} ({_some(unknown)})")
+            found.append(f"{len(unknown)} of {first} aren't in {second} ({some(unknown)})")
         if missing:
-            found.append(f"{len(missing)} of {second} aren't in {first} ({_some(missing)})")
+            found.append(f"{len(missing)} of {second} aren't in {first} ({some(missing)})")
         if found:
             refuse(" and ".join(found), "the same ids in both", metric=self._definition.name, inputs=(ID,))
 
@@ -262,17 +282,7 @@ class _Seen:
             first, second = pairs[:, np.argmin(pairs[1])].tolist()
             way = SayColumns(((ID, None),))
             hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
-            _refuse_pair(self._definition, self._table, first, second, hint)
-
-
-def _refuse_pair(definition: Definition, table: Table, first: int, again: int, hint: Any = "") -> None:
-    found = ("rows ", RowNumber(first), " and ", RowNumber(again), f" of {table.name} have the same one")
-    refuse(found, "each id once", hint, metric=definition.name, inputs=(ID,))
-
-
-def _some(rows: list[int]) -> str:
-    few = ", ".join(map(str, rows[:5]))
-    return f"row{'s' if len(rows) > 1 else ''} {few}{' …' if len(rows) > 5 else ''}"
+            refuse_repeated(self._definition, self._table, first, second, hint)
 
 
 def _after(start: int) -> Callable[[str, int], int]:
