@@ -123,9 +123,11 @@ class Visitor:
         """Put a text into the box; how it was read."""
         return self._read(lambda: self.page.locator("#tox-text").fill(text))
 
-    def upload(self, name: str, content: bytes) -> str:
-        """Choose a file; how it was read."""
-        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    def upload(self, name: str, content: bytes | Path) -> str:
+        """Choose a file, a large one from where it is; how it was read."""
+        file: Any = content
+        if isinstance(content, bytes):
+            file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         return self._read(lambda: self.page.locator("#tox-file").set_input_files(file))
 
     def pick(self, **columns: str) -> str:

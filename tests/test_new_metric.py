@@ -23,7 +23,6 @@ import samples
 from samples import Sample
 
 import toxeval
-from toxeval.hub.publish import space_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
@@ -133,16 +132,13 @@ def test_scores_intervals_and_the_trainer(sixth: Sample) -> None:
         toxeval.load(NAME, "token")
 
 
-def test_it_is_fit_for_the_hub(tree: Path, tmp_path: Path) -> None:
-    ignored = shutil.ignore_patterns("__init__.py", "__pycache__")
-    folder = shutil.copytree(tree / "metrics" / NAME, tmp_path / NAME, ignore=ignored)
-    assert list(space_problems(Path(folder), NAME)) == []
-
-
 def test_its_page_shows_its_scores(tree: Path) -> None:
     pytest.importorskip("gradio", reason="gradio is not installed (the extra space)")
-    code = "import json, app; print(json.dumps(app.page.example(0)))"
-    run = subprocess.run([sys.executable, "-c", code], cwd=tree / "metrics" / NAME, capture_output=True, text=True)
+    code = (
+        "import sys; sys.meta_path[:] = [finder for finder in sys.meta_path if 'editable' not in finder.__module__]\n"
+        f"sys.path.append('metrics/{NAME}'); import json, app; print(json.dumps(app.page.example(0)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
     shown = json.loads(run.stdout.splitlines()[-1])
     assert "F1 of rude" in shown["score"]["html"]
@@ -171,13 +167,12 @@ def test_the_wheel_and_the_command_have_it(tree: Path, tmp_path: Path) -> None:
     folders = (there / NAME, tree / "metrics" / NAME)
     installed, written = ({path.name for path in folder.iterdir()} - {"__pycache__"} for folder in folders)
     assert installed == written
-    assert (there / NAME / "labels.py").read_bytes() == (tree / "metrics" / "labels.py").read_bytes()
 
     command = tmp_path / "toxeval"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m toxeval.cli "$@"\n')
     command.chmod(0o755)
     search = {"PYTHONPATH": str(tmp_path / "installed"), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    where = "import toxeval; print(toxeval.load('mild_f1').headline, toxeval.__file__)"
+    where = "import toxeval; print(toxeval.load('mild_f1').definition.headlines[0], toxeval.__file__)"
     assert run(sys.executable, "-c", where, **search).split() == ["f1_rude", str(there.parent / "__init__.py")]
     (lines,) = blocks("bash")
     said = run("sh", "-euc", lines, **search)

@@ -105,6 +105,9 @@ def with_answers(definition: Definition, rule: str, aliases: Mapping[str, str] |
                     raise
         return definition.encode(**given)
 
+    def as_answers(example: Mapping[str, Any]) -> dict[str, Any]:
+        return {**example, **{each.name: [each.labels[0]] for each in read if each.name in example}}
+
     for each in read:
         read_answers([], each.labels, rule, aliases=aliases)
     names = {each.name for each in read}
@@ -112,7 +115,8 @@ def with_answers(definition: Definition, rule: str, aliases: Mapping[str, str] |
         definition,
         inputs=tuple(replace(each, kind=TEXT) if each.name in names else each for each in definition.inputs),
         encode=encode,
-        example={**definition.example, **{each.name: [each.labels[0]] for each in read}},
+        example=as_answers(definition.example),
+        more_examples=tuple(map(as_answers, definition.more_examples)),
     )
 
 

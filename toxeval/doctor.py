@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from toxeval.core.declarations import LABEL, RECORD, SCORE, SEQUENCE, Input
+from toxeval.core.corrections import corrected_scores, unlike_shares
+from toxeval.core.declarations import LABEL, RECORD, SCORE, SEQUENCE, Definition, Input
 from toxeval.core.formulas import DOUBTED_ROWS
 from toxeval.core.inputs import FROM_LOGITS
+from toxeval.core.judged import HUMAN
 from toxeval.core.labels import IGNORE
 from toxeval.core.metric import Metric
 from toxeval.core.ranking import roc_auc
-from toxeval.core.refusals import Refusal, Words, describe, is_missing
+from toxeval.core.refusals import OptionName, Refusal, Words, describe, is_missing
 from toxeval.core.scoring import score_doubts
+from toxeval.core.state import State
 from toxeval.read import Rows, Table
 from toxeval.read.columns import ID, ID_COLUMNS, say
 from toxeval.read.tables import as_list
@@ -92,6 +95,41 @@ def _ids(predictions: Table, references: Table | None, said: Mapping[str, str]) 
     rows = [row for row, i in enumerate(ids) if times[str(i)] > 1]
     if rows:
         yield Finding("id", f"{len(rows)} rows share their id with another", "are rows repeated?", tuple(rows[:5]))
+
+
+def examine_judge(
+    definition: Definition,
+    state: State,
+    judge_on: State | None = None,
+    judge_by_category: bool = False,
+    words: Words | None = None,
+) -> Iterator[Finding]:
+    """What speaks against correcting the rates of some rows by some labels.
+
+    Args:
+        definition: of the metric whose predictions are the verdicts.
+        state, judge_on: as for `corrected_scores`.
+        judge_by_category: whether the judge's rates in each category are meant.
+        words: in which findings speak.
+    """
+    words, rate = words or Words(), definition.judged
+    assert rate is not None
+    try:
+        found = corrected_scores(definition, state, judge_on, judge_by_category=judge_by_category, level=0.95)
+    except Refusal as refusal:
+        yield Finding("judge", words.text(refusal.found, refusal), words.hint(refusal) or "nothing can be corrected so")
+    else:
+        doubt = "by chance, or the judge errs otherwise on these rows"
+        for key, value in found.impossible.items():
+            yield Finding(key, f"{value:.3f}, which no rate can be", doubt)
+    own = words.option_name(OptionName(HUMAN))
+    advice = "were the rows that have labels drawn at random?"
+    if judge_on is not None:
+        advice = f"other rows, or a judge who errs otherwise on them, which no labels of others mend: see {own}"
+    for category, some, rest in unlike_shares(definition, state, judge_on):
+        a, b = (f"{n} of {of} ({n / of:.1%})" for n, of in (some, rest))
+        where = f" in {category}" if category else ""
+        yield Finding("predictions", f"{rate.label} on {a} rows with labels and on {b} others{where}", advice)
 
 
 class _Examination:

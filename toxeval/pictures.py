@@ -62,6 +62,32 @@ def picture_of_states(
         return confusion_picture(states, definition.confusions)
 
 
+def corrected_picture(definition: Definition, results: Mapping[str, Mapping[str, Any]], level: float) -> Picture:
+    """The picture of rates as they are and as corrected for their judge.
+
+    Args:
+        definition: of the metric.
+        results: system -> what ``corrected_rate`` gave, perhaps with bounds of the raw rates.
+        level: of the intervals.
+    """
+    rate = definition.judged
+    assert rate is not None
+    keys, names = [rate.overall], [f"All rows: {rate.label}"]
+    categories = definition.input("categories")
+    if categories is not None and all(rate.mean in result for result in results.values()):
+        keys = [*(f"{rate.mean}_{slug}" for slug in rate.categories), rate.mean]
+        names = [*categories.labels, "Mean of categories"]
+    bars = {}
+    for system, result in results.items():
+        for ending, name in (("", "verdicts"), ("_corrected", "corrected")):
+            bars[name if len(results) == 1 else f"{system}: {name}"] = [
+                (result[key], result.get(f"{key}_low", result[key]), result.get(f"{key}_high", result[key]))
+                for key in (f"{key}{ending}" for key in keys)
+            ]
+    label = f"share of {rate.label} ({100 * level:g} % interval)"
+    return Picture("rates", {"bars": bars, "categories": names, "label": label})
+
+
 def _row_by_row(state: State) -> State:
     """The state with an entry a row: of many rows, equal ones are kept once."""
     if state.multiplicity is None:

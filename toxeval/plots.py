@@ -255,9 +255,9 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
             at = rows + (i - (len(bars) - 1) / 2) * height
             handles.append(axis.barh(at, rate, height * 0.92, color=AREAS[i % len(AREAS)], hatch=_hatch(i)))
             axis.errorbar(
-                rate,
+                (low + high) / 2,  # a rate as computed may be outside
                 at,
-                xerr=[rate - low, high - rate],
+                xerr=(high - low) / 2,
                 fmt="none",
                 ecolor=rcParams["text.color"],
                 elinewidth=0.8,
@@ -266,7 +266,8 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
         axis.set_yticks(rows, [category.replace(" ", "\n", 1) for category in categories])
         axis.tick_params(axis="y", length=0)
         axis.invert_yaxis()
-        axis.set(xlabel=label, xlim=(0, None))
+        least = np.nanmin([value[0] for values in bars.values() for value in values])
+        axis.set(xlabel=label, xlim=(min(0.0, float(least)), None))
         if len(bars) > 1:
             _legend(figure, handles, list(bars))
     return figure

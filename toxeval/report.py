@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toxeval.signature import Result
@@ -27,25 +27,25 @@ def render(result: Result, style: str) -> str:
 def _csv(result: Result) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    bounds = _bounds(result)
-    rows.writerow(["score", "value", *(["low", "high"] if result.confidence else [])])
+    bounds = interval_ends(result.scores)
+    rows.writerow(["score", "value", *(["low", "high"] if result.level else [])])
     for key, value in result.scores.items():
         if key not in bounds:
-            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.confidence else []
+            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.level else []
             rows.writerow([key, value, *ends])
     return text.getvalue()
 
 
-def _bounds(result: Result) -> set[str]:
+def interval_ends(scores: Mapping[str, Any]) -> set[str]:
     """The keys that are ends of intervals."""
-    scores = result.scores
     return {key for key in scores if key.endswith(("_low", "_high")) and key.rpartition("_")[0] in scores}
 
 
 def signed(body: str, result: Result, style: str) -> str:
-    """A table with how rows were matched, if there were two tables, and the result's signature."""
+    """A table with how rows were matched, if there were two tables, how many don't count, and the signature."""
     signature = result.signature(short=True)
-    matched = f"{result.n_rows} rows by {result.matched}" if result.matched else ""
+    rows = f"{result.n_rows} rows by {result.matched}" if result.matched else ""
+    matched = "; ".join(filter(None, [rows, result.left_out and f"left out: {result.left_out}"]))
     if style == "markdown":
         return "\n\n".join(filter(None, [body, matched, f"Signature: `{signature}`"]))
     if style == "latex":
@@ -59,15 +59,15 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
         head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
     else:
         head = [result.metric, "score"]
-    bounds = _bounds(result)
-    if result.confidence:
-        head.append(f"{result.confidence['confidence_level'] * 100:g} % interval")
+    bounds = interval_ends(result.scores)
+    if result.level:
+        head.append(f"{result.level * 100:g} % interval")
     rows = []
     for key, value in result.scores.items():
         if key in bounds:
             continue
         row = [key, number(value), *(number(spread) for spread in result.spread.get(key, {}).values())]
-        if result.confidence:
+        if result.level:
             ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
             row.append(f"[{number(ends[0])}, {number(ends[1])}]" if None not in ends else "")
         rows.append(row)

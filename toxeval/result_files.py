@@ -9,6 +9,7 @@ from toxeval.answers import with_answers
 from toxeval.core.declarations import Option
 from toxeval.core.refusals import Refusal, refuse
 from toxeval.loading import definition
+from toxeval.read import LAYOUTS
 from toxeval.signature import FORMAT, Result, default_options
 
 
@@ -36,6 +37,8 @@ def read_result(path: str) -> tuple[Result, str]:
     for name in given:
         if name not in known:
             refuse("unknown to this version", metric=metric, option=name)
+    if content.get("layout") and content["layout"] not in LAYOUTS:
+        refuse("unknown to this version", metric=metric, where=f"format {content['layout']}")
     try:
         result = Result(
             definition=defined,
@@ -50,7 +53,11 @@ def read_result(path: str) -> tuple[Result, str]:
             spread=content.get("spread", {}),
             columns=content.get("columns") or {},
             answers=answers,
+            correction=content.get("correction") or {},
             matched=content.get("matched") or "",
+            layout=content.get("layout") or "",
+            left_out=content.get("left_out") or "",
+            threshold_from=content.get("threshold_from") or {},
             version=content["toxeval"],
         )
         return result, content["signature"]

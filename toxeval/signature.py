@@ -16,6 +16,7 @@ import numpy as np
 from toxeval.core.declarations import Definition
 from toxeval.core.resampling import cluster_counts
 from toxeval.core.state import MULTIPLICITY, State
+from toxeval.read import LAYOUTS
 from toxeval.version import __version__
 
 #: Version of the layout of result files.
@@ -41,7 +42,13 @@ class Result:
         spread: for several runs, key -> std, min, max.
         columns: input -> column, as far as that was said.
         answers: the rule by which answers were read as labels, and aliases of these; empty without.
+        correction: what corrected the rates for their judge (``corrected_by``: "human" or "judge_on"), how, and the
+            labels' number and digest; empty without.
         matched: the column by which rows of two tables were matched, or "position"; "" for one table.
+        layout: how the files were laid out, see `toxeval.read.LAYOUTS`; "" for tables.
+        threshold_from: the rule by which the threshold was chosen, and how many validation rows and their digest;
+            empty where it wasn't.
+        left_out: how many rows don't count, and why, in words; "" if all do.
         version: of toxeval.
     """
 
@@ -57,7 +64,11 @@ class Result:
     spread: dict[str, dict[str, float]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
+    correction: dict[str, Any] = field(default_factory=dict)
     matched: str = ""
+    layout: str = ""
+    left_out: str = ""
+    threshold_from: dict[str, Any] = field(default_factory=dict)
     version: str = __version__
 
     @property
@@ -70,12 +81,18 @@ class Result:
         """Its configuration."""
         return self.definition.config
 
+    @property
+    def level(self) -> float | None:
+        """The level of its intervals, None without any."""
+        level: float | None = self.confidence.get("confidence_level") or self.correction.get("corrected_level")
+        return level
+
     def signature(self, *, short: bool = False) -> str:
         """The result's signature.
 
         Args:
             short: leave out the options that have the paper's values (the metric and its version say them), and all of
-                the digest but the first 12 digits.
+                the digests but the first 12 digits.
         """
         options = self.options
         if short:
@@ -88,18 +105,28 @@ class Result:
         if self.answers:
             parts["answers"] = self.answers["rule"]
             parts |= {"aliases": _written(self.answers["aliases"])} if self.answers["aliases"] else {}
+        if self.threshold_from:
+            digest = self.threshold_from["sha256"]
+            parts["threshold_by"] = _written(self.threshold_from["rule"])
+            parts["validation_rows"] = str(self.threshold_from["n_rows"])
+            parts["validation_sha256"] = digest[:12] if short else digest
         parts |= {key: _written(value) for key, value in self.confidence.items()}
+        parts |= {key: _written(value) for key, value in self.correction.items()}
+        if short and self.correction:
+            parts["human_sha256"] = parts["human_sha256"][:12]
         if len(self.runs) > 1:
             parts["runs"] = str(len(self.runs))
         if self.dataset or not short:
             parts["dataset"] = self.dataset.replace(":", "/") or "-"
+        if self.layout and LAYOUTS[self.layout].signed:
+            parts["format"] = self.layout
         parts["rows"] = str(self.n_rows)
         parts["sha256"] = self.digest[:12] if short else self.digest
         return "|".join(f"{key}:{value}" for key, value in parts.items())
 
     def to_json(self) -> str:
         """The result as a JSON document; undefined scores are null."""
-        content = {
+        content: dict[str, Any] = {
             "format": FORMAT,
             "signature": self.signature(),
             "signature_short": self.signature(short=True),
@@ -112,7 +139,11 @@ class Result:
             "dataset": self.dataset or None,
             "columns": self.columns or None,
             "answers": self.answers or None,
+            "correction": self.correction or None,
             "matched": self.matched or None,
+            "layout": self.layout or None,
+            "left_out": self.left_out or None,
+            "threshold_from": self.threshold_from or None,
             "n_rows": self.n_rows,
             "sha256": self.digest,
             "scores": self.scores,
@@ -217,7 +248,11 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
     if reported.n_rows != fresh.n_rows:
         found.append(("n_rows", reported.n_rows, fresh.n_rows))
     found += differences(reported.scores, fresh.scores)
+    found += differences(reported.correction, fresh.correction)
     found += [(f"spread of {key}", old, new) for key, old, new in differences(reported.spread, fresh.spread)]
+    if reported.threshold_from and fresh.threshold_from:
+        both = [(reported.threshold_from[key], fresh.threshold_from[key]) for key in ("n_rows", "sha256")]
+        found += [("validation rows", old, new) for old, new in both if old != new]
     if reported.digest != fresh.digest:
         found.append(("digest", reported.digest, fresh.digest))
     if not found and len(reported.runs) == len(fresh.runs):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from toxeval.core.declarations import GROUP
+from toxeval.core.declarations import GROUP, Definition
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal, Words, refuse
 from toxeval.core.state import State, merge, merge_compact
@@ -20,6 +20,7 @@ from toxeval.loading import plain
 from toxeval.read import Table
 from toxeval.read.cells import Parser
 from toxeval.read.columns import ID, Place, columns_of, find_inputs
+from toxeval.read.human_labels import columns_of_judge, columns_of_verdicts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,31 +68,108 @@ def score(
         ``toxeval.spark.score(spark.read.parquet("decisions"), "sold_macro_f1", by="language")``
     """
     scored = plain(metric, config_name, **options)
-    table = _table(df)
-    (places,) = find_inputs(scored.definition, [table], {**(columns or {}), ID: ""})
-    for each in scored.definition.inputs:
+    grouped = options.get("confidence_level") is not None  # only intervals depend on groups
+    states = _states(df, _Loading(metric, config_name, options), by, columns, grouped=grouped)
+    return _by_value({key: scored.score_state(state) for key, state in states.items()}, by)
+
+
+def corrected_rate(
+    df: "DataFrame",
+    metric: str,
+    *,
+    judge_on: "DataFrame | None" = None,
+    by: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    config_name: str | None = None,
+    judge_by_category: bool = False,
+    confidence_level: float = 0.95,
+    **options: Any,
+) -> dict[Any, Any]:
+    """A rate of a Spark DataFrame corrected for its judge: what ``corrected_rate`` of the metric gives for these rows.
+
+    Args:
+        df: one row an item, with the judge's verdict; without ``judge_on`` also a column ``human`` with the labels of
+            some of the rows, null in the others.
+        metric: one of `toxeval.METRICS`.
+        judge_on: other rows, each with a verdict and a label (``human``, ``references`` or ``label``).
+        by: a column of single values, such as the chatbot; the rows of each of its values are rated by themselves.
+        columns: input -> column, as for `score`; for ``judge_on`` alone ``judge_on.predictions`` and so on.
+        config_name: the metric's configuration.
+        judge_by_category, confidence_level: as in ``corrected_rate``.
+        **options: of the metric, on which verdicts depend.
+
+    Returns:
+        The dict ``corrected_rate`` returns; with ``by`` a dict from that column's values to such dicts.
+
+    Raises:
+        ValueError: for what `score` and ``corrected_rate`` refuse.
+
+    Example:
+        ``toxeval.spark.corrected_rate(verdicts, "dia_safety_rate", judge_on=labelled, by="chatbot")``
+    """
+    scored, said = plain(metric, config_name, **options), columns or {}
+    human = None if judge_on is None else False
+    own = columns_of_verdicts(said, labelled=judge_on is None)
+    states = _states(df, _Loading(metric, config_name, options, verdicts=True, human=human), by, own)
+    way: dict[str, Any] = {"judge_by_category": judge_by_category, "confidence_level": confidence_level}
+    if judge_on is not None:
+        judge = _Loading(metric, config_name, options, verdicts=True, human=True)
+        way["judge_on"] = _states(judge_on, judge, None, columns_of_judge(said))[None]
+    return _by_value({key: scored.corrected_rate(state=state, **way) for key, state in states.items()}, by)
+
+
+@dataclass(frozen=True)
+class _Loading:
+    """A metric, as each task loads it.
+
+    Attributes:
+        name, config: what is loaded.
+        options: of the whole call.
+        verdicts: whether it is to count verdicts and labels; ``human`` is then as for `judged`.
+    """
+
+    name: str
+    config: str | None
+    options: Mapping[str, Any]
+    verdicts: bool = False
+    human: bool | None = None
+
+    def __call__(self) -> Metric:
+        metric = plain(self.name, self.config, **self.options)
+        return metric.judged(self.human) if self.verdicts else metric
+
+
+def _states(
+    df: "DataFrame", load: _Loading, by: str | None, columns: Mapping[str, str] | None, *, grouped: bool = False
+) -> dict[Any, State]:
+    """The states of the rows of each value of ``by``, in order; ``grouped`` if groups of rows count."""
+    definition, table = load().definition, _table(df)
+    (places,) = find_inputs(definition, [table], {**(columns or {}), ID: ""})
+    for each in definition.inputs:
         if each.required and each.name not in places:
             found, allowed = "no such column in the DataFrame", ", ".join(df.columns)
-            refuse(found, allowed, metric=metric, inputs=(each.name,))
-        if each.kind == GROUP and options.get("confidence_level") is None:
-            places.pop(each.name, None)  # only intervals depend on it
+            refuse(found, allowed, metric=load.name, inputs=(each.name,))
+        if each.kind == GROUP and not grouped:
+            places.pop(each.name, None)
     if by is not None:
-        _check_by(df, metric, by)
-    with_rows = {option.name for option in scored.definition.options if option.with_rows}
-    chosen = {name: value for name, value in options.items() if name in with_rows}
-    task = _Counting(metric, config_name, chosen, table.columns, table.nested, places)
-    wanted = task.parser(scored).columns  # Spark would take a dot in their names for a path
+        _check_by(df, load.name, by)
+    task = _Counting(load, table.columns, table.nested, places)
+    wanted = task.parser(definition).columns  # Spark would take a dot in their names for a path
     selected = [_column(df, *table.path(name)).alias(_alias(i)) for i, name in enumerate(wanted)]
     if by is not None:
         selected.append(_column(df, by).alias(KEY))
     states = _collect(_counted(df.select(*selected), task), SparkWords(places))
     if by is None:
-        result: dict[Any, Any] = scored.score_state(states.get(None, State(0)))
-        return result
+        return {None: states.get(None, State(0))}
     if not states:
-        refuse("no rows", "at least one row", metric=metric, inputs=("predictions",))
+        refuse("no rows", "at least one row", metric=load.name, inputs=("predictions",))
     in_order = sorted(states, key=lambda key: (key is None, key is NAN, 0 if key is NAN else key))
-    return {key: scored.score_state(states[key]) for key in in_order}
+    return {key: states[key] for key in in_order}
+
+
+def _by_value(results: dict[Any, Any], by: str | None) -> dict[Any, Any]:
+    """Without a column the result of all rows."""
+    return results if by is not None else results[None]
 
 
 class SparkWords(Words):
@@ -212,27 +290,24 @@ class _Counting:
     """The task of a partition: its rows to a state a key.
 
     Attributes:
-        metric, config: what is loaded.
-        options: those that must be known when rows come in.
+        load: gives the metric.
         columns, nested: of the DataFrame.
         places: input -> column.
     """
 
-    metric: str
-    config: str | None
-    options: Mapping[str, Any]
+    load: _Loading
     columns: tuple[str, ...]
     nested: frozenset[str]
     places: Mapping[str, Place]
 
-    def parser(self, metric: Metric) -> Parser:
+    def parser(self, definition: Definition) -> Parser:
         """What makes the metric's inputs of the rows."""
         table = Table("the DataFrame", self.columns, _not_read, nested=self.nested)
-        return Parser(metric.definition, table, self.places)
+        return Parser(definition, table, self.places)
 
     def __call__(self, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-        metric = plain(self.metric, self.config, **self.options)
-        parse = self.parser(metric)
+        metric = self.load()
+        parse = self.parser(metric.definition)
         metrics: dict[Any, Metric] = {}
         kind = None
         for rows in _in_blocks(batches):

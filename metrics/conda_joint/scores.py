@@ -356,7 +356,14 @@ INTENT = replace(
     config="intent",
     headlines=("uca",),
     inputs=(
-        Input("predictions", LABEL, "n intents: E, I, A, O or their ids 0 to 3.", INTENTS, also=("pred_intent",)),
+        Input(
+            "predictions",
+            LABEL,
+            "n intents: E, I, A, O or their ids 0 to 3.",
+            INTENTS,
+            also=("pred_intent",),
+            in_layouts=(("pipeline", "label"),),
+        ),
         Input(
             "references",
             LABEL,

@@ -330,6 +330,7 @@ DEFINITIONS = {
                 "predictions",
                 SCORE,
                 "n probabilities of being toxic, or n x 2 with the columns (non-toxic, toxic).",
+                in_layouts=(("kaggle", "toxic"), ("pipeline", "toxic"), ("perspective", "TOXICITY")),
             ),
             Input(
                 "references",
@@ -339,6 +340,7 @@ DEFINITIONS = {
                 gold=True,
                 also=("label", "labels"),
                 numbers=True,
+                in_layouts=(("kaggle", "toxic"),),
             ),
             Input(
                 OWN,

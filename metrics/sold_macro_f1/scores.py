@@ -1,6 +1,6 @@
 """Macro-F1 of offensive language identification on SOLD (Ranasinghe et al. 2022, arXiv 2212.00851)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from toxeval.core.declarations import DETAILED, INVALID, LABEL, SEQUENCE, ZERO_DIVISION, Definition, Input
 from toxeval.core.inputs import same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
+from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores
 from toxeval.core.sequences import align_sequences, encode_sequences
@@ -127,11 +128,22 @@ def tokens_from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
     return {"predictions": predicted, "references": references}
 
 
+def is_off(arrays: Mapping[str, np.ndarray], **options: Any) -> np.ndarray:
+    """1 where the prediction is OFF, 0 where it is NOT or invalid: int8 of shape (n,)."""
+    return (arrays["predictions"] == 1).view(np.int8)
+
+
 POSTS = Definition(
     name="sold_macro_f1",
     headlines=("f1_macro",),
     inputs=(
-        Input("predictions", LABEL, 'n labels, "NOT" and "OFF" or their ids 0 and 1.', LABELS),
+        Input(
+            "predictions",
+            LABEL,
+            'n labels, "NOT" and "OFF" or their ids 0 and 1.',
+            LABELS,
+            in_layouts=(("pipeline", "label"),),
+        ),
         Input("references", LABEL, "The gold labels, likewise.", LABELS, gold=True, also=("label", "labels")),
     ),
     options=(INVALID, ZERO_DIVISION, DETAILED),
@@ -140,6 +152,7 @@ POSTS = Definition(
     score=score,
     from_trainer=from_trainer,
     confusions=confusions,
+    judged=JudgedRate("OFF", "rate_OFF", is_off),
 )
 TOKENS = replace(
     POSTS,
@@ -160,6 +173,7 @@ TOKENS = replace(
     per_token=("predictions", "references"),
     from_trainer=tokens_from_trainer,
     example={"predictions": [[0]], "references": [[0]]},
+    judged=None,
 )
 #: The metric, by configuration.
 DEFINITIONS = {each.config: each for each in (POSTS, TOKENS)}

@@ -30,12 +30,14 @@ from toxeval.core.grid import (
 )
 from toxeval.core.inputs import encode_scores, same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
+from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels
 from toxeval.core.ranking import Curve, put_areas, rank, rank_table, sort_classes, table_curve
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
 from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, score_doubts, sigmoid
 from toxeval.core.state import State
+from toxeval.core.thresholds import Thresholds, decisions_at_all
 from toxeval.core.trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
 
 #: The labels; their positions are the ids.
@@ -149,8 +151,7 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
         detailed: adds confusion counts, threshold, and with scores best_f1_threat and best_threshold.
     """
     decided = "confusion" in state.counts
-    if decided and threshold != THRESHOLD.default:
-        refuse(f"{threshold} beside predictions", "a threshold for scores alone", option="threshold")
+    _check_threshold(threshold, decided)
     if not decided:
         refuse_off_grid(threshold, state.resolution)
     confusion = _confusion(state, threshold)
@@ -171,6 +172,11 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
     if "invalid" in state.counts:
         put_invalid(scores, state.counts["invalid"])
     return scores
+
+
+def _check_threshold(threshold: float, decided: bool) -> None:
+    if decided and threshold != THRESHOLD.default:
+        refuse(f"{threshold} beside predictions", "a threshold for scores alone", option="threshold")
 
 
 def _confusion(state: State, threshold: float) -> np.ndarray:
@@ -284,6 +290,12 @@ def best_f1(
     return float(f1[best]), float(below.max()) if below.size else 0.0
 
 
+def at_thresholds(state: State) -> tuple[np.ndarray, State]:
+    """Every threshold that decides differently, and the decisions there, see `decisions_at_all`."""
+    cuts, confusion = decisions_at_all(state.rows["references"], _probabilities(state), state.multiplicity)
+    return cuts, State(state.n_rows, {"confusion": confusion})
+
+
 def from_trainer(predictions: Any, label_ids: Any) -> dict[str, Any]:
     """The Trainer's arrays as inputs of `encode`: logits as scores, so that threshold and rank metrics have them.
 
@@ -312,6 +324,12 @@ def decisions(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: 
     return (probabilities > threshold).view(np.int8)
 
 
+def is_threat(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: Any) -> np.ndarray:
+    """1 where the predicted label is threat, 0 where it isn't or is invalid: int8 of shape (n,)."""
+    _check_threshold(threshold, "predictions" in arrays)
+    return (decisions(arrays, threshold=threshold) == 1).view(np.int8)
+
+
 #: The metric, by configuration.
 DEFINITIONS = {
     "default": Definition(
@@ -326,7 +344,15 @@ DEFINITIONS = {
                 LABELS,
                 required=False,
             ),
-            Input("references", LABEL, "The gold labels.", LABELS, gold=True, also=("label", "labels")),
+            Input(
+                "references",
+                LABEL,
+                "The gold labels.",
+                LABELS,
+                gold=True,
+                also=("label", "labels"),
+                in_layouts=(("kaggle", "threat"),),
+            ),
             Input(
                 "prediction_scores",
                 SCORE,
@@ -334,6 +360,7 @@ DEFINITIONS = {
                 "predictions. With scores only, the decision is P(threat) > threshold; with both, predictions are used "
                 "as given.",
                 required=False,
+                in_layouts=(("kaggle", "threat"), ("pipeline", "threat"), ("perspective", "THREAT")),
             ),
         ),
         options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
@@ -349,5 +376,9 @@ DEFINITIONS = {
         confusions=confusions,
         doubts=doubts,
         picture=picture,
+        thresholds=Thresholds(
+            at_thresholds, maximise="f1_threat", recall="recall_threat", precision="precision_threat"
+        ),
+        judged=JudgedRate("threat", "rate_threat", is_threat, ("invalid", "from_logits", "threshold")),
     )
 }

@@ -29,7 +29,7 @@ NAMES = ["NOT", "OFF"]
 
 
 def examine(job: Job) -> list[Finding]:
-    tables = job.table(*job.predictions), job.references_table()
+    (tables,) = job.tables()
     return doctor.examine(job.load(), *tables, job.columns, CommandWords())
 
 

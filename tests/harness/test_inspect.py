@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from asked import TASKS, answers, computed, differences
 
-from toxeval.harness.logs import Answer, inspect_answers
 from toxeval.harness.tasks import DATA, prompts, rows
+from toxeval.read.layouts.logs import Answer, inspect_answers
 
 pytestmark = pytest.mark.skipif(
     find_spec("inspect_ai") is None, reason="inspect is not installed: pip install 'inspect-ai>=0.3.260'"

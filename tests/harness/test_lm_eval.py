@@ -17,8 +17,8 @@ import yaml
 from asked import TASKS, answers, computed, differences
 
 from toxeval.harness.lm_eval import TASKS as YAML
-from toxeval.harness.logs import lm_eval_answers
 from toxeval.harness.tasks import DATA, prompts, rows
+from toxeval.read.layouts.logs import lm_eval_answers
 
 pytestmark = pytest.mark.skipif(
     find_spec("lm_eval") is None, reason="lm-evaluation-harness is not installed: pip install 'lm-eval>=0.4.12'"

@@ -109,7 +109,7 @@ def test_the_script_names_what_the_others_need(small: Path, tmp_path: Path) -> N
     needed = [line.split()[1][1:] for line in imports[1:]]
     assert imports[1:] == [f"from .{name} import __name__ as _" for name in sorted(needed)]
     assert {"core", "inputs", "labels", "ranking", "refusals", "scoring", "state"} <= set(needed)
-    assert not {"small", "scores", "app", "page_cells"} & set(needed)
+    assert not {"small", "scores", "app", "page_words"} & set(needed)
     assert script.index("import LABELS") < script.index("# evaluate.load fetches") < script.index("class Small")
 
 
@@ -122,7 +122,7 @@ def test_the_page_runs_wherever_the_folder_is(small: Path, tmp_path: Path) -> No
         assert run.returncode == 0, run.stderr
         *modules, label, ignore, name = run.stdout.split()
         assert modules == [
-            f"space.{each}" for each in ("refusals", "state", "ranking", "scoring", "labels", "page_cells")
+            f"space.{each}" for each in ("refusals", "state", "ranking", "scoring", "labels", "page_words")
         ]
         assert (label, ignore) == ("('ä',", "-100)")
         assert name == ("__main__" if code == ["app.py"] else "app")

@@ -1,7 +1,7 @@
 """``toxeval compare``."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import click
 from .options import (
     INPUTS,
     INTERVALS,
+    JUDGE_ON,
     OPTIONS,
     STYLES,
     MetricCommand,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
+@with_options(*JUDGE_ON)
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
 @click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
 @with_options(*INTERVALS, *STYLES)
@@ -45,7 +47,8 @@ def compare(
 
     Each further file of predictions is compared with the first: the
     difference, its interval, and p of no difference (McNemar's exact test
-    for shares of right rows, else a paired bootstrap).
+    for shares of right rows, else a paired bootstrap). With --judge-on the
+    rates corrected for their one judge are compared.
 
     \b
     Example:
@@ -120,32 +123,44 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         job: with at least two files, and a confidence level.
         keys: the scores to compare; if empty, the metric's headline score.
     """
+    from functools import partial
+
     from toxeval import systems
     from toxeval.core.refusals import refuse
+    from toxeval.read.human_labels import columns_of_verdicts
     from toxeval.signature import combined, digest
     from toxeval.systems.files import read_files
 
+    from . import correcting
     from .job import signed_result, whole_intervals
 
     if len(job.predictions) < 2:
         allowed = "at least two, to compare the others with the first"
         refuse("one file", allowed, metric=job.metric, inputs=("predictions",))
-    metric = job.load()
-    tables = [job.table(path) for path in job.predictions]
-    rows = read_files(metric, tables, job.references_table(), job.columns, progress_bar)
-    chosen = whole_intervals(job, metric)
+    metric = reader = job.load()
+    chosen, columns, judge_on = whole_intervals(job, metric), dict(job.columns), None
+    compare: Callable[..., dict[str, Comparison]] = partial(systems.compare, metric, **chosen)
+    if job.judge_on:
+        reader, columns = correcting.load(job, False), columns_of_verdicts(job.columns, labelled=False)
+        chosen, judge_on = {"confidence_level": correcting.level_of(job)}, correcting.read_judge(job)
+        way = {"judge_on": judge_on, "judge_by_category": job.judge_by_category, **chosen}
+        compare = partial(systems.compare_corrected, metric, **way)
+    rows = read_files(reader, list(job.tables()), columns, progress_bar)
     first, *others = job.predictions
     comparisons = [
-        systems.compare(metric, own, rows.own[0], rows.shared, keys=list(keys) or None, **chosen, names=(path, first))
+        compare(own, rows.own[0], rows.shared, keys=list(keys) or None, names=(path, first))
         for path, own in zip(others, rows.own[1:])
     ]
     result = signed_result(
         job,
         rows.inputs,
+        reader.definition,
         confidence=chosen,
         n_rows=rows.n_rows,
         digest=combined([digest(state) for state in rows.states]),
         scores={key: each.score_b for key, each in comparisons[0].items()},
         matched=rows.matched,
+        left_out=rows.left_out,
+        correction={} if judge_on is None else correcting.correction_of(job, rows.states[0], judge_on),
     )
     return Compared(result, comparisons)

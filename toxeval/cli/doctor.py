@@ -4,19 +4,20 @@ from typing import Any
 
 import click
 
-from .options import FOUND, INPUTS, OPTIONS, MetricCommand, metric_argument, with_options
+from .options import FOUND, INPUTS, JUDGES, OPTIONS, MetricCommand, metric_argument, with_options
 from .words import CommandWords
 
 
 @click.command(cls=MetricCommand)
 @metric_argument
-@with_options(*INPUTS, *OPTIONS)
+@with_options(*INPUTS, *OPTIONS, *JUDGES)
 def doctor(metric: str, **given: Any) -> int:
     """Say what looks wrong with predictions.
 
     Logits where probabilities are wanted, swapped labels, a class that is
     never predicted, -100, repeated or mismatched ids, and so on: everything
-    at once. Exit status 1 if there is anything.
+    at once. Exit status 1 if there is anything. With --judge-on or --human:
+    whether these labels can correct the judge's errors on these predictions.
 
     \b
     Example:
@@ -24,13 +25,17 @@ def doctor(metric: str, **given: Any) -> int:
     """
     from toxeval.doctor import examine
 
+    from . import correcting
     from .job import Job
 
-    job = Job(metric, **given)
-    scored, n_found = job.load(), 0
-    for path in job.predictions:
-        words = CommandWords()
-        for finding in examine(scored, job.table(path), job.references_table(), job.columns, words):
+    job, words, n_found = Job(metric, **given), CommandWords(), 0
+    scored = job.load()
+    for tables in job.tables():
+        if job.human or job.judge_on:
+            findings = list(correcting.examined(job, tables, words))
+        else:
+            findings = examine(scored, *tables, job.columns, words)
+        for finding in findings:
             rows = ""
             if finding.rows:
                 rows = f" (row{'s' if len(finding.rows) > 1 else ''} {', '.join(map(str, finding.rows))})"

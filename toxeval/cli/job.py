@@ -1,17 +1,18 @@
 """What is to be scored, and the tables and the metric that this means."""
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from toxeval.answers import with_answers
-from toxeval.core.declarations import Definition
+from toxeval.core.declarations import THRESHOLD, Definition
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import refuse
+from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
-from toxeval.read import Rows, Table, add_rows, open_table
+from toxeval.read import Rows, Table, add_rows, open_files, open_table
+from toxeval.read.columns import ID, REFERENCE_ID
 from toxeval.result_files import settable_options
 from toxeval.signature import Result, combined, digest, full_options
 from toxeval.systems import Summary, aggregate, summarise
@@ -30,9 +31,15 @@ class Job:
         data_dir: folder with the user's own copy of the dataset, or "".
         columns: input -> column.
         multiline: whether quoted cells may hold whole rows.
+        layout: how the files are laid out that are no tables, one of `toxeval.read.LAYOUTS`, or "".
         options: options of the metric.
         answers, aliases: the rule by which predictions are read as labels, and other words for these; "" without.
+        threshold_from: a file with validation rows, on which the option ``threshold`` is chosen, or "".
+        threshold_rule: how it is chosen, a keyword argument of ``choose_threshold``; empty for the metric's usual rule.
         confidence: keyword arguments of ``compute`` that ask for intervals.
+        human: a file with human labels of some of the rows, or "".
+        judge_on: a file with verdicts of the same judge on other rows, all with labels, or "".
+        judge_by_category: whether the judge's rates are those in each category.
         detailed: whether to add the detailed scores.
     """
 
@@ -44,10 +51,16 @@ class Job:
     data_dir: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     multiline: bool = False
+    layout: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     answers: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
+    threshold_from: str = ""
+    threshold_rule: Mapping[str, Any] = field(default_factory=dict)
     confidence: Mapping[str, Any] = field(default_factory=dict)
+    human: str = ""
+    judge_on: str = ""
+    judge_by_category: bool = False
     detailed: bool = False
 
     @property
@@ -62,28 +75,45 @@ class Job:
         Raises:
             Refusal: for an unknown metric, configuration or option, and for files that exclude each other.
         """
+        self.check()
+        return Metric(self.definition, **{**self.options, "detailed": self.wants_details()})
+
+    def check(self) -> None:
+        """Refuse files that exclude each other."""
         if self.references and self.dataset:
             refuse("a file and a dataset", "one of them", metric=self.metric, inputs=("references",))
-        files = (*self.predictions, self.references)
+        if self.judge_by_category and not self.judge_on:
+            allowed: Text = ("beside ", OptionName("judge_on"))
+            refuse("True", allowed, metric=self.metric, option="judge_by_category")
+        if self.human and self.judge_on:
+            allowed = (OptionName("human"), " or ", OptionName("judge_on"))
+            refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
+        files = (*self.predictions, self.references, self.threshold_from, self.human, self.judge_on)
         for path in files:
             if files.count(path) > 1 and _is_stream(path):
                 name = "standard input" if path == "-" else path
                 refuse("wanted more than once", f"one file from {name}", metric=self.metric, where=name)
-        return Metric(self.definition, **{**self.options, "detailed": self.wants_details()})
 
     def wants_details(self) -> bool:
         """Whether the detailed scores are wanted, one way or the other."""
         return self.detailed or self.options.get("detailed") is True
 
-    def table(self, path: str) -> Table:
-        """The table in a file."""
-        return open_table(path, multiline=self.multiline)
-
-    def references_table(self) -> Table | None:
-        """The table with the references, None if they are in the predictions' file."""
+    def tables(self) -> Iterator[tuple[Table, Table | None]]:
+        """For each file of predictions its table and that of the references, None if they are in the same one."""
+        shared = None
         if self.dataset:
-            return dataset_table(self.definition, self.dataset, self.data_dir)
-        return self.table(self.references) if self.references else None
+            shared = dataset_table(self.definition, self.dataset, self.data_dir)
+        elif self.references and not self.layout:
+            shared = open_table(self.references, multiline=self.multiline)
+        for path in self.predictions:
+            table, own = open_files(
+                path,
+                self.references if self.layout else "",
+                format=self.layout,
+                data_dir=self.data_dir,
+                multiline=self.multiline,
+            )
+            yield table, own if shared is None else shared
 
     def confidence_options(self, metric: Metric) -> dict[str, Any]:
         """How the intervals are made: every option of them."""
@@ -134,12 +164,14 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         Refusal: for bad input; its rows are rows of the files.
         FileNotFoundError: for a missing file.
     """
+    if job.threshold_from:
+        return _result_at_chosen(job, progress)
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
-    metric, references = job.load(), job.references_table()
+    metric = job.load()
     results, digests, lengths, matched = [], [], [], []
-    for path in job.predictions:
-        rows = Rows(job.definition, job.table(path), references, job.columns)
+    for path, (predictions, references) in zip(job.predictions, job.tables()):
+        rows = Rows(job.definition, predictions, references, job.columns)
         inputs = add_rows(metric, rows, groups=bool(job.confidence), progress=progress)
         state = metric.added_state()
         lengths.append(state.n_rows)
@@ -157,6 +189,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         digest=combined(sorted(digests)),
         scores=results[0],
         matched=" and ".join(dict.fromkeys(filter(None, matched))),
+        left_out=rows.left_out,
     )
     if len(results) == 1:
         return result
@@ -167,8 +200,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
 def _result_of_runs(job: Job, progress: Progress) -> Result:
     """The mean scores of several runs, with intervals; the same for any order of the runs."""
     metric = job.load()
-    tables = [job.table(path) for path in job.predictions]
-    rows = read_files(metric, tables, job.references_table(), job.columns, progress)
+    rows = read_files(metric, list(job.tables()), job.columns, progress)
     intervals = whole_intervals(job, metric)
     digests = [digest(state) for state in rows.states]
     runs = sorted(range(len(rows.own)), key=digests.__getitem__)
@@ -185,9 +217,35 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
         digest=combined(sorted(digests)),
         scores=scores,
         matched=rows.matched,
+        left_out=rows.left_out,
     )
     in_order = [summary.runs[runs.index(i)] for i in range(len(runs))]
     return replace(result, runs=in_order, spread=_spread(summary))
+
+
+def _result_at_chosen(job: Job, progress: Progress) -> Result:
+    """The scores at the threshold that is chosen on validation rows, which can't be the rows that are scored."""
+    metric = job.load()
+    rule = metric.threshold_rule(**job.threshold_rule)
+    if len(job.predictions) > 1:
+        refuse(
+            "several files", "one: each system has a threshold of its own", metric=job.metric, inputs=("predictions",)
+        )
+    if THRESHOLD.name in job.options:
+        refuse("given, and to be chosen", "one of them", metric=job.metric, option=THRESHOLD.name)
+    columns = {name: column for name, column in job.columns.items() if name not in (ID, REFERENCE_ID)}
+    validation = open_table(job.threshold_from, multiline=job.multiline)
+    add_rows(metric, Rows(job.definition, validation, None, columns), groups=False, progress=progress)
+    state = metric.added_state()
+    threshold = metric.threshold_of_state(state, rule)
+    result = result_of(replace(job, threshold_from="", options={**job.options, THRESHOLD.name: threshold}), progress)
+    chosen = {"rule": {rule.kind: rule.value}, "n_rows": state.n_rows, "sha256": digest(state)}
+    if chosen["sha256"] == result.digest:
+        found = "the rows that are scored"
+        refuse(
+            found, "others: a threshold chosen with the labels it is scored on is no result", where="validation rows"
+        )
+    return replace(result, threshold_from=chosen)
 
 
 def whole_intervals(job: Job, metric: Metric) -> dict[str, Any]:
@@ -195,15 +253,17 @@ def whole_intervals(job: Job, metric: Metric) -> dict[str, Any]:
     return {key: value for key, value in job.confidence_options(metric).items() if key != "stratify"}
 
 
-def signed_result(job: Job, inputs: Any, **found: Any) -> Result:
-    """What was found, with what the job says of it; ``inputs`` are the names of those that were there."""
+def signed_result(job: Job, inputs: Any, definition: Definition | None = None, **found: Any) -> Result:
+    """What was found, with what the job says of it; ``inputs`` are the names of those that were there, and
+    ``definition`` is that of their metric, if it isn't the job's."""
     return Result(
         definition=job.definition,
-        options=full_options(job.definition, job.options, inputs),
+        options=full_options(definition or job.definition, job.options, inputs),
         detailed=job.wants_details(),
         dataset=job.dataset,
         columns=dict(job.columns),
         answers={"rule": job.answers, "aliases": dict(job.aliases)} if job.answers else {},
+        layout=job.layout,
         **found,
     )
 
@@ -218,17 +278,29 @@ def job_of(result: Result, **files: Any) -> Job:
 
     Args:
         result: as it was saved.
-        **files: predictions, references, data_dir and multiline, as in `Job`; and columns beside those of the result.
+        **files: predictions, references, threshold_from, human, judge_on, data_dir and multiline, as in `Job`; and
+            columns beside those of the result.
     """
+    options = settable_options(result)
+    if bool(result.threshold_from) != bool(files.get("threshold_from")):
+        found = "chosen on validation rows, which aren't given" if result.threshold_from else "not chosen on other rows"
+        refuse(
+            found, hint=(SetOption("threshold_from", "FILE", reader=True),), metric=result.metric, option=THRESHOLD.name
+        )
+    if result.threshold_from:
+        options.pop(THRESHOLD.name, None)
     return Job(
         metric=result.metric,
         config=result.config,
         dataset=result.dataset,
-        options=settable_options(result),
+        layout=result.layout,
+        options=options,
         answers=result.answers.get("rule", ""),
         aliases=result.answers.get("aliases", {}),
+        threshold_rule=result.threshold_from.get("rule", {}),
         confidence=result.confidence,
         detailed=result.detailed,
+        judge_by_category=result.correction.get("judge_by_category", False),
         **{**files, "columns": {**result.columns, **files.get("columns", {})}},
     )
 

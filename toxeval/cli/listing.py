@@ -5,7 +5,7 @@ import click
 
 @click.command("list")
 def list_() -> None:
-    """List the metrics, their inputs and options, and the datasets.
+    """List the metrics, their inputs and options, the datasets and the formats.
 
     \b
     Example:
@@ -13,6 +13,7 @@ def list_() -> None:
     """
     from toxeval.data import BUILDERS
     from toxeval.loading import METRICS, definitions
+    from toxeval.read import LAYOUTS
 
     from .words import written
 
@@ -22,8 +23,14 @@ def list_() -> None:
         inputs = [f"{each.name} ({each.kind})" for each in metric.inputs]
         options = [f"{option.name}={written(option.default)}" for option in metric.options if option.changes_numbers]
         for what, values in (("inputs", inputs), ("options", options), ("main score", metric.headlines[:1])):
-            lead = f"  {what}: "
-            indent = " " * len(lead)
-            click.echo(click.wrap_text(", ".join(values), 78, initial_indent=lead, subsequent_indent=indent))
+            _echo(what, ", ".join(values))
     click.secho("datasets", bold=True)
     click.echo(f"  {', '.join(BUILDERS)}")
+    click.secho("formats of files, beside tables", bold=True)
+    for layout in LAYOUTS.values():
+        _echo(layout.name, layout.about)
+
+
+def _echo(name: str, about: str) -> None:
+    lead = f"  {name}: "
+    click.echo(click.wrap_text(about, 78, initial_indent=lead, subsequent_indent=" " * len(lead)))

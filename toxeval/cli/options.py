@@ -13,7 +13,7 @@ from toxeval.answers import RULES
 from toxeval.core.declarations import Option
 from toxeval.core.refusals import Refusal
 from toxeval.loading import METRICS, definitions
-from toxeval.read import Batch, Rows
+from toxeval.read import LAYOUTS, Batch, Rows
 from toxeval.read.json_texts import read_json
 
 from .words import CommandWords, written
@@ -115,7 +115,17 @@ INPUTS = [
         help="Which column is which input, or the id, if they have other names; a field in records by a dotted path.",
     ),
     click.option("--multiline", is_flag=True, help="Quoted cells of CSV may hold whole rows."),
+    click.option(
+        "--format",
+        "layout",
+        type=click.Choice(list(LAYOUTS)),
+        callback=lambda ctx, parameter, name: name or "",
+        metavar="NAME",
+        help=f"How the files are laid out that are no tables: {', '.join(LAYOUTS)}. toxeval list says more.",
+    ),
 ]
+#: Those of them that a saved result knows.
+OF_A_RESULT = (INPUTS[2], INPUTS[6])
 OPTIONS = [
     click.option("--config", default="default", metavar="NAME", help="Configuration, such as token of sold_macro_f1."),
     click.option(
@@ -141,6 +151,39 @@ OPTIONS = [
         help="Another word for a label in answers; once for each.",
     ),
 ]
+VALIDATION = click.option(
+    "--threshold-from",
+    default="",
+    metavar="FILE",
+    help="Choose the threshold on the validation rows in this file, scores and references.",
+)
+THRESHOLD_RULES = [
+    click.option("--maximise", metavar="KEY", help="Choose the threshold with the largest value of this score."),
+    click.option(
+        "--recall-at-least", type=float, metavar="X", help="Choose that with the best precision at such a recall."
+    ),
+    click.option(
+        "--precision-at-least", type=float, metavar="X", help="Choose that with the best recall at such a precision."
+    ),
+]
+JUDGE_ON = [
+    click.option(
+        "--judge-on",
+        default="",
+        metavar="FILE",
+        help="Other rows with the judge's verdicts and human labels: corrects the rate for the judge's errors.",
+    ),
+    click.option("--judge-by-category", is_flag=True, help="The judge's rates in each category, not in all of them."),
+]
+JUDGES = [
+    click.option(
+        "--human",
+        default="",
+        metavar="FILE",
+        help="Human labels of some of these rows, matched by id: corrects the rate for the judge's errors.",
+    ),
+    *JUDGE_ON,
+]
 INTERVALS = [
     click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
     click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap."),
@@ -158,6 +201,15 @@ def intervals(level: float | None, resamples: int | None, seed: int | None) -> d
         raise click.UsageError("--resamples and --seed are for --confidence")
     chosen = {"confidence_level": level, "n_resamples": resamples, "seed": seed}
     return {key: value for key, value in chosen.items() if value is not None}
+
+
+def threshold_rule(given: dict[str, Any]) -> dict[str, Any]:
+    """How the threshold is to be chosen; its options are taken out of those that were given."""
+    rule = {name: given.pop(name) for name in ("maximise", "recall_at_least", "precision_at_least")}
+    rule = {name: value for name, value in rule.items() if value is not None}
+    if rule and not given["threshold_from"]:
+        raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --threshold-from")
+    return rule
 
 
 def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:

@@ -6,19 +6,20 @@ from typing import Any
 
 import click
 
-from .options import INPUTS, OPTIONS, MetricCommand, metric_argument, progress_bar, with_options
+from .options import INPUTS, JUDGES, OPTIONS, MetricCommand, metric_argument, progress_bar, with_options
 
 
 @click.command(cls=MetricCommand)
 @metric_argument
-@with_options(*INPUTS, *OPTIONS)
+@with_options(*INPUTS, *OPTIONS, *JUDGES)
 @click.option("--out", required=True, metavar="FILE", help="The picture to write: .png, .svg or .pdf.")
 def plot(metric: str, out: str, **given: Any) -> None:
     """Draw the metric's picture.
 
     Oracle curves and reliability, precision-recall and ROC, confusion
     matrices, or bars with intervals, at the size a paper prints. Several
-    files of predictions are drawn together where that is legible. Needs
+    files of predictions are drawn together where that is legible. With
+    --human or --judge-on: the rates as they are and as corrected. Needs
     matplotlib: pip install 'toxeval[plot]'.
 
     \b
@@ -31,6 +32,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
     from toxeval import pictures, plots
     from toxeval.read import Rows
 
+    from . import correcting
     from .job import Job, short_names
 
     if not out.endswith(tuple(plots.METADATA)):
@@ -43,13 +45,17 @@ def plot(metric: str, out: str, **given: Any) -> None:
     except ImportError:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
     job = Job(metric, **given)
-    scored, references = job.load(), job.references_table()
+    scored = job.load()
     names = short_names(job.predictions)
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    if job.human or job.judge_on:
+        plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
+        click.echo(out)
+        return
     rows = {
-        name: Rows(job.definition, job.table(path), references, job.columns)
-        for name, path in zip(names, job.predictions)
+        name: Rows(job.definition, predictions, references, job.columns)
+        for name, (predictions, references) in zip(names, job.tables())
     }
     plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
     click.echo(out)

@@ -12,13 +12,17 @@ from .options import (
     FOUND,
     INPUTS,
     INTERVALS,
+    JUDGES,
     OPTIONS,
     STYLES,
+    THRESHOLD_RULES,
+    VALIDATION,
     MetricCommand,
     intervals,
     metric_argument,
     pairs,
     progress_bar,
+    threshold_rule,
     with_options,
 )
 
@@ -35,6 +39,7 @@ FEW = 12
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
+@with_options(VALIDATION, *THRESHOLD_RULES, *JUDGES)
 @click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
 @with_options(*INTERVALS)
 @click.option("--detailed", is_flag=True, help="Add counts, support and other details.")
@@ -65,14 +70,23 @@ def score(
       $ toxeval score sold_macro_f1 --predictions predictions.jsonl \\
           --confidence 0.95 --fail-under f1_macro_low=0.1 --json
 
+    A rate of a metric with two labels, where a judge gave the verdicts, is
+    corrected for the judge's errors by human labels: --human has those of a
+    random part of the rows, --judge-on other rows with both.
+
     KEY_low is the lower end of the interval, for --fail-under; KEY_high is
     the upper end, for --fail-over of rates that should be small.
     """
     from toxeval import report
 
-    from .job import Job, result_of
+    from .correcting import result_of
+    from .job import Job
 
-    result = result_of(Job(metric, confidence=intervals(confidence, resamples, seed), **given), progress_bar)
+    if given["detailed"] and (given["human"] or given["judge_on"]):
+        raise click.UsageError("--detailed: there are no details of corrected rates")
+    rule = threshold_rule(given)
+    job = Job(metric, confidence=intervals(confidence, resamples, seed), threshold_rule=rule, **given)
+    result = result_of(job, progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:

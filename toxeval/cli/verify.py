@@ -4,17 +4,17 @@ from typing import Any
 
 import click
 
-from .options import FOUND, INPUTS, MetricCommand, progress_bar, with_options
+from .options import FOUND, INPUTS, JUDGES, OF_A_RESULT, VALIDATION, MetricCommand, progress_bar, with_options
 
 
 @click.command(cls=MetricCommand)
 @click.argument("result", metavar="RESULT.json")
-@with_options(*(option for option in INPUTS if option is not INPUTS[2]))
+@with_options(*(option for option in INPUTS if option not in OF_A_RESULT), VALIDATION, *JUDGES[:2])
 def verify(result: str, **given: Any) -> int:
     """Recompute a saved result and say whether it matches.
 
-    RESULT.json is what score --json wrote. Options, dataset and columns are
-    read from it, files are given again.
+    RESULT.json is what score --json wrote. Options, dataset, columns and
+    format are read from it, files are given again.
 
     \b
     Example:
@@ -26,9 +26,14 @@ def verify(result: str, **given: Any) -> int:
     from toxeval.result_files import read_result
     from toxeval.signature import mismatches
 
-    from .job import job_of, result_of
+    from .correcting import result_of
+    from .job import job_of
 
     reported, signature = read_result(result)
+    for name in ("human", "judge_on"):
+        if bool(given[name]) != (reported.correction.get("corrected_by") == name):
+            was = "wasn't corrected by such a file" if given[name] else "was corrected by such a file: give it again"
+            raise click.UsageError(f"--{name.replace('_', '-')}: {result} {was}")
     fresh = result_of(job_of(reported, **given), progress_bar)
     found = mismatches(reported, signature, fresh)
     if not found:

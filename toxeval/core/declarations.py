@@ -11,9 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .judged_rate import JudgedRate
 from .refusals import BOOLS, Known, describe, is_number, refuse
 from .scoring import Scores
 from .state import State
+from .thresholds import Thresholds
 
 # --- inputs -------------------------------------------------------------------------------------------------------
 
@@ -43,6 +45,7 @@ class Input:
         sparse: whether some rows may have none: None or an empty cell.
         empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
             of that column.
+        in_layouts: further names of columns in files of some layouts (`toxeval.read.layouts`): (layout, column).
     """
 
     name: str
@@ -57,6 +60,7 @@ class Input:
     probabilities: bool = True
     sparse: bool = False
     empty_means: tuple[str, Any] | None = None
+    in_layouts: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -376,6 +380,9 @@ class Definition:
         picture: (system -> state with an entry a row, system -> result, options of ``score``) -> `Picture`; None
             draws ``confusions``.
         picture_confidence: the level of the intervals that the picture shows; None if it shows none.
+        thresholds: how the option ``threshold`` may be chosen on validation rows; None if it may not.
+        judged: the share of one label among the predictions, which `corrections` corrects for the judge who gave them;
+            None if there is none.
     """
 
     name: str
@@ -402,6 +409,8 @@ class Definition:
     doubts: Callable[[State], list[tuple[str, str, str]]] | None = None
     picture: Callable[[Mapping[str, State], Mapping[str, Mapping[str, Any]], Mapping[str, Any]], Picture] | None = None
     picture_confidence: float | None = None
+    thresholds: Thresholds | None = None
+    judged: JudgedRate | None = None
 
     @property
     def full_name(self) -> str:

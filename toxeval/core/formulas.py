@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .declarations import INTERVAL_OPTIONS, MIN_ROWS, RECORD, Definition
+from .declarations import INTERVAL_OPTIONS, MIN_ROWS, RECORD, SCORE, THRESHOLD, ZERO_DIVISION, Definition
 from .group_scores import GroupScores, score_groups
 from .group_states import GroupStates, count_groups
 from .refusals import Doubt, Known, Refusal, refuse
 from .scorer import Scored, Scorer
 from .scoring import Scores, warn_undefined
 from .state import State, check_state, merge
+from .thresholds import Rule, choose, rule_of
 
 #: Rows from which on a look at all of them tells whether they look wrong.
 DOUBTED_ROWS = 20
@@ -222,6 +223,70 @@ class Formulas:
             for in_force in (self._score_options, self._interval_options)
         )
         return Scorer(self.definition, options, intervals)
+
+    # Thresholds.
+
+    def choose_threshold(
+        self,
+        *,
+        maximise: str | None = None,
+        recall_at_least: float | None = None,
+        precision_at_least: float | None = None,
+        references: Any = None,
+        **inputs: Any,
+    ) -> float:
+        """The threshold to use on other rows, chosen on these, validation rows.
+
+        At most one rule is given; without one the metric's usual score is maximised. A threshold t makes the rows with
+        a probability above t positive, so tied rows move together, and it is 0 or one of the probabilities. Of several
+        that serve the rule alike, the highest is taken: it has the fewest alarms.
+
+        Args:
+            maximise: the score whose largest value is wanted, such as ``"f1_threat"``.
+            recall_at_least: the best precision with at least so much recall of the positive class, in (0, 1].
+            precision_at_least: the best recall with at least so much precision.
+            references: one item a row.
+            **inputs: the scores, and options that must be known when rows come in.
+
+        Raises:
+            ValueError: if the metric has no threshold to choose, for what ``compute`` refuses, rows without a positive
+                one, and a recall or precision that no threshold attains.
+
+        >>> import toxeval
+        >>> metric = toxeval.load("threat_f1")
+        >>> validation = {"prediction_scores": [0.9, 0.4, 0.3, 0.2], "references": [1, 0, 1, 0]}
+        >>> metric.choose_threshold(**validation), metric.choose_threshold(**validation, precision_at_least=1)
+        (0.2, 0.4)
+        """
+        rule = self.threshold_rule(
+            maximise=maximise, recall_at_least=recall_at_least, precision_at_least=precision_at_least
+        )
+        return self.threshold_of_state(self.state(references=references, **inputs), rule)
+
+    def threshold_rule(self, **given: Any) -> Rule:
+        """The rule of `choose_threshold`, refused if it is none; its keywords are those of there."""
+        with self._known:
+            if self.definition.thresholds is None:
+                refuse("no threshold that could be chosen", where="threshold")
+            return rule_of(self.definition.thresholds, **given)
+
+    def threshold_of_state(self, state: State, rule: Rule) -> float:
+        """The threshold that `choose_threshold` gives for the rows of a state."""
+        self._check_counted_here(state)
+        thresholds = self.definition.thresholds
+        if thresholds is None or not state.rows:
+            scores = [each.name for each in self.definition.inputs if each.kind == SCORE]
+            refuse("missing", "a threshold is chosen for scores", metric=self.name, inputs=scores)
+        unset = {THRESHOLD.name: THRESHOLD.default, ZERO_DIVISION.name: float("nan")}
+        chosen = {name: unset.get(name, value) for name, value in self._score_options.items()}
+        with self._known:
+            return choose(
+                thresholds,
+                state,
+                rule,
+                lambda decided: self.definition.score(decided, **chosen),
+                self.definition.better,
+            )
 
     # Scores by group.
 

@@ -3,8 +3,10 @@
 
 from typing import Any
 
+from .corrections import Corrections
 from .declarations import Definition
 from .formulas import Formulas
+from .judged import judged
 from .refusals import refuse
 from .scoring import warn_undefined
 from .state import State, merge, merge_compact
@@ -16,7 +18,7 @@ MERGE_EVERY = 64
 COMPACT_FROM = 1 << 22
 
 
-class Metric(Formulas):
+class Metric(Corrections, Formulas):
     """A metric in one of its configurations, with its options and the rows that were added; see `Formulas`."""
 
     def __init__(self, definition: Definition, **options: Any) -> None:
@@ -103,6 +105,18 @@ class Metric(Formulas):
     def without_rows(self) -> "Metric":
         """A metric like this one, without rows."""
         return Metric(self.definition, **self._fixed)
+
+    def judged(self, human: bool | None = None, **options: Any) -> "Metric":
+        """The metric that counts what `corrected_rate` needs of some rows: its ``state`` takes predictions, the other
+        inputs, and ``human``, the human labels of some rows or all.
+
+        Args:
+            human: whether there are labels of all rows, or of none; not given: there may be of some.
+            **options: those on which the predicted labels depend, beside those fixed when this one was loaded.
+        """
+        definition = judged(self.definition, human)
+        known = {option.name for option in definition.options}
+        return Metric(definition, **{k: v for k, v in self._fixed.items() if k in known} | options)
 
     # Scores out.
 

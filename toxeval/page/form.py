@@ -29,7 +29,7 @@ def form_html(title: str, question: str, examples: Collection[str], options: str
     )
     limits = f"{', '.join(ENDINGS)}; up to {(LIMITS.bytes or 0) / 1e6:.0f} MB and {LIMITS.rows:,} rows"
     return f"""<style>{CSS}</style>
-<div class="tox-head"><h1>{escape(title)}</h1><p>{escape(question)}</p><p class="tox-warning">{NOTE}</p></div>
+<div class="tox-head"><h1>{escape(title)}</h1><p>{escape(question)}</p><p class="tox-doubt">{NOTE}</p></div>
 <form class="tox-columns" autocomplete="off" aria-label="{escape(title)}">
   <div>
     <h2>1. Rows</h2>

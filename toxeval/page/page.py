@@ -4,7 +4,6 @@ import base64
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -100,7 +99,7 @@ class Page:
 
     def read(self, given: Mapping[str, Any]) -> Answer:
         """How rows are read, as HTML; ``refused`` is whether there is nothing that can be scored."""
-        definition = self._definition(given.get("config"))
+        definition, _ = self._asked(given.get("options"))
         reading = read_given(definition, given)
         return {"html": results.reading_html(definition, reading), "refused": reading.n_rows == 0}
 
@@ -112,7 +111,7 @@ class Page:
             return {"message": sentence(refusal), "option": refusal.option.partition("[")[0]}
         files = scoring.tables(scored.result)
         code = {
-            "In Python": scoring.python_lines(scored, os.environ.get("SPACE_ID", ""), rows.saved_as),
+            "In Python": scoring.python_lines(scored, rows.saved_as),
             "As a command": scoring.command_lines(scored, rows.saved_as),
         }
         names = [*files, *([] if rows.saved_as == rows.file else [rows.saved_as])]
@@ -137,7 +136,8 @@ class Page:
     def example(self, number: int) -> Answer:
         """An example: its rows, the options, and what the page answers to them."""
         example = self.examples[number]
-        given = {"text": example.text, "config": example.config, "options": AT_FIRST | dict(example.options)}
+        options = {"config_name": example.config, **AT_FIRST, **example.options}
+        given = {"text": example.text, "options": options}
         answers = {"read": self.read(given), "score": self.score(given), "draw": self.draw(given)}
         return {"text": example.text, "options": self.options_html(number), **answers}
 
@@ -149,8 +149,7 @@ class Page:
         Raises:
             Refusal: for what can't be scored.
         """
-        given = dict(options)
-        definition = self._definition(given.pop("config_name", None))
+        definition, given = self._asked(options)
         answers = answers_of(given)
         for name in given.keys() - self.controls.keys():
             allowed = ", ".join([*self.controls, "answers", "aliases", "config_name"])
@@ -159,18 +158,19 @@ class Page:
         scored = scoring.score(definition, table, {}, self._values(definition, given), answers)
         return json.loads(scored.result.to_json())
 
-    def _definition(self, config: Any) -> Definition:
+    def _asked(self, options: Any) -> tuple[Definition, dict[str, Any]]:
+        """The metric in the configuration that is asked for, and the other options."""
+        given = dict(options) if isinstance(options, Mapping) else {}
         first = next(iter(self.definitions))
         choice = Choice("config_name", "", first, choices=tuple(self.definitions))
-        return self.definitions[first if config is None else choice.check(config)]
+        return self.definitions[choice.check(given.pop("config_name", first))], given
 
     def _values(self, definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
         own = {option.name for option in (*definition.options, *INTERVAL_OPTIONS)}
         return values_of({name: option for name, option in self.controls.items() if name in own}, given)
 
     def _scored(self, given: Mapping[str, Any]) -> tuple[scoring.Scored, Given]:
-        definition, shown = self._definition(given.get("config")), given.get("options")
-        shown = dict(shown) if isinstance(shown, dict) else {}
+        definition, shown = self._asked(given.get("options"))
         answers = answers_of(shown)
         options, rows = self._values(definition, shown), open_given(definition, given)
         return scoring.score(definition, rows.table, columns_said(given, rows.table), options, answers), rows

@@ -10,6 +10,7 @@ from toxeval.page.rows import Reading, asked
 from toxeval.page.scoring import Scored
 from toxeval.page.words import sentence
 from toxeval.read.columns import ID
+from toxeval.report import interval_ends
 
 #: So many characters of a value are shown.
 LONGEST_SHOWN = 24
@@ -106,7 +107,7 @@ def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
     heads = ["score", "value", *([f"{100 * level:g} % interval"] if level else [])]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     keys = dict.fromkeys([*(key for key in cards if key in scores), *scores])
-    rows = "".join(_row_html(scores, key, bool(level)) for key in keys if not _is_bound(scores, key))
+    rows = "".join(_row_html(scores, key, bool(level)) for key in keys if key not in interval_ends(scores))
     return (
         f'<div class="tox-scroll" tabindex="0" role="region" aria-label="All scores"><table class="tox-scores">'
         f"<caption>All scores of {_n(n_rows, 'row')}</caption>"
@@ -119,10 +120,6 @@ def _row_html(scores: Mapping[str, Any], key: str, with_interval: bool) -> str:
     interval = f"<td>{_interval(scores, key)}</td>" if with_interval else ""
     value = f'<td data-key="{name}" data-value="{scores[key]!r}">{_number(scores[key])}</td>'
     return f'<tr><th scope="row">{name.replace("_", "_<wbr>")}</th>{value}{interval}</tr>'
-
-
-def _is_bound(scores: Mapping[str, Any], key: str) -> bool:
-    return key.endswith(("_low", "_high")) and key.rpartition("_")[0] in scores
 
 
 def _number(value: Any) -> str:

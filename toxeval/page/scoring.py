@@ -5,7 +5,6 @@ import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pprint import pformat
 from typing import Any
 
 from toxeval import pictures, plots, report
@@ -19,8 +18,6 @@ from toxeval.page.words import sentence
 from toxeval.read import Rows, Table, add_rows
 from toxeval.signature import Result, digest, full_options
 
-#: So many rows are written out in the lines of Python; more are read from the file.
-INLINE_ROWS = 40
 #: What the picture calls whose rows they are.
 SYSTEM = "system"
 #: How the command calls the options of intervals that it has options of its own for.
@@ -37,7 +34,6 @@ class Scored:
         metric: with its options.
         result: what ``toxeval score --json`` writes.
         state: what was counted of the rows.
-        inputs: the inputs; empty where there are many rows.
         options: those that aren't at their defaults, of scores and intervals.
         undefined: key -> why a score has no value.
         doubts: what looks wrong, as sentences.
@@ -46,7 +42,6 @@ class Scored:
     metric: Metric
     result: Result
     state: State
-    inputs: Mapping[str, Any]
     options: Mapping[str, Any]
     undefined: Mapping[str, str]
     doubts: tuple[str, ...]
@@ -92,10 +87,8 @@ def score(
         columns=dict(said),
         answers=dict(answers),
     )
-    few = rows.collect() if state.n_rows <= INLINE_ROWS else {}
-    given = {name: values for name, values in few.items() if name in inputs}
     undefined = metric.score(state, **metric.score_options).undefined
-    return Scored(metric, result, state, given, chosen | intervals, undefined, tuple(_doubts(definition, state)))
+    return Scored(metric, result, state, chosen | intervals, undefined, tuple(_doubts(definition, state)))
 
 
 def _doubts(definition: Definition, state: State) -> Iterator[str]:
@@ -132,44 +125,24 @@ def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple
     return files, bool(figure.get_figwidth() > plots.COLUMN)
 
 
-def python_lines(scored: Scored, space: str, file: str) -> str:
-    """Python that gives the same scores.
-
-    Args:
-        scored: the result.
-        space: the Space's id, or "".
-        file: where the rows are.
-    """
-    result, answers = scored.result, scored.result.answers
-    config = [result.config] * (result.config != "default")
-    load = f"toxeval.load({_arguments([result.metric, *config])})"
-    imports, rows, inputs = ["import toxeval"], "", scored.inputs
-    if answers:
+def python_lines(scored: Scored, file: str) -> str:
+    """Python that gives the same scores of the rows in a file."""
+    result = scored.result
+    named = ", ".join(map(repr, [result.metric] + [result.config] * (result.config != "default")))
+    imports, metric = ["import toxeval"], f"toxeval.load({named})"
+    if result.answers:
         imports = ["from toxeval.answers import with_answers", "from toxeval.core.metric import Metric"]
-        imports.append("from toxeval.loading import definition")
-        load = f"Metric(with_answers(definition({_arguments([result.metric, *config])}), **{_literal(answers)}))"
-    elif space and inputs:
-        imports, load = ["import evaluate"], f"evaluate.load({_arguments([space, *config])})"
-    if not inputs:
-        imports.append("from toxeval.read import Rows, open_table")
-        columns = f", columns={_literal(result.columns)}" if result.columns else ""
-        rows = f"rows = Rows(metric.definition, open_table({file!r}){columns})\n"
-    given = [f"{name}={_literal(value)}" for name, value in {**inputs, **scored.options}.items()]
-    lines = "".join(f"    {each},\n" for each in ([] if inputs else ["**rows.collect()"]) + given)
-    return "\n".join(
-        [*imports, "", f"metric = {load}", f"{rows}scores = metric.compute(", f"{lines})", "print(scores)\n"]
-    )
-
-
-def _arguments(names: list[str]) -> str:
-    return ", ".join(map(json.dumps, names))
+        imports += ["from toxeval.loading import definition"]
+        metric = f"Metric(with_answers(definition({named}), **{result.answers!r}))"
+    columns = f", columns={result.columns!r}" if result.columns else ""
+    options = "".join(f", {name}={_literal(value)}" for name, value in scored.options.items())
+    lines = [*imports, "from toxeval.read import Rows, open_table", "", f"metric = {metric}"]
+    lines += [f"rows = Rows(metric.definition, open_table({file!r}){columns})"]
+    return "\n".join([*lines, f"scores = metric.compute(**rows.collect(){options})", "print(scores)\n"])
 
 
 def _literal(value: Any) -> str:
-    if isinstance(value, float) and value != value:
-        return 'float("nan")'
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    return pformat(plain, width=58, compact=True, sort_dicts=False).replace("\n", "\n    ")
+    return 'float("nan")' if isinstance(value, float) and value != value else repr(value)
 
 
 def command_lines(scored: Scored, file: str) -> str:

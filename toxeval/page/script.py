@@ -18,12 +18,13 @@ const given = () => {
     if (input.type === 'checkbox') options[input.dataset.option] = input.checked;
     else if (input.type !== 'radio' || input.checked) options[input.dataset.option] = input.value;
   }
-  const config = options.config_name;
-  delete options.config_name;
-  return {text: file ? '' : text.value, file, header, columns, config, options};
+  return {text: file ? '' : text.value, file, header, columns, options};
 };
-const ask = async (question, ...about) => {
-  try { return await server[question](...about); } catch { return null; }
+const silence = 'The server gave no answer; please try again.';
+const ask = async (question, about) => {
+  try { return await server[question](about); } catch {
+    return {message: silence, html: `<p class="tox-error">${silence}</p>`, files: {}};
+  }
 };
 
 // --- messages
@@ -74,7 +75,7 @@ const read = async () => {
   const answer = await ask('read', given());
   if (mine !== readings) return;
   reading.ariaBusy = 'false';
-  show(answer ?? {html: '<p class="tox-error" role="alert">The server gave no answer.</p>'});
+  show(answer);
 };
 const choose = (chosen) => {
   file = null; source = chosen; header = null; columns = {};
@@ -110,7 +111,6 @@ const present = (answer, origin) => {
   say(answer.status);
 };
 const picture = (answer) => {
-  if (!answer) return;
   find('#tox-picture').innerHTML = answer.html;
   for (const [name, content] of Object.entries(answer.files)) {
     files[name] = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
@@ -124,11 +124,9 @@ const compute = async () => {
   say('Computing …');
   const answer = await ask('score', sent);
   form.ariaBusy = 'false';
-  if (!answer || answer.message) {
-    return refuse(answer ? answer.message : 'The server gave no answer; please try again.', answer?.option);
-  }
+  if (mine !== version) return say('Rows or options have changed. Compute again.');
+  if (answer.message) return refuse(answer.message, answer.option);
   present(answer, origin);
-  if (mine !== version) return changed();
   if (matchMedia('(max-width: 900px)').matches) find('#tox-step-3').scrollIntoView();
   const drawn = await ask('draw', sent);
   if (mine === version) picture(drawn);
@@ -137,7 +135,8 @@ const example = async (number) => {
   choose(null);
   changed();
   const mine = ++version, answer = await ask('example', number);
-  if (mine !== version || !answer) return;
+  if (mine !== version) return;
+  if (answer.message) return refuse(answer.message);
   text.value = answer.text;
   find('#tox-options').innerHTML = answer.options;
   readings += 1;
@@ -171,27 +170,29 @@ form.addEventListener('input', ({target}) => {
       if (other === target || field && name.startsWith(`${input}.`)) columns[name] = other.value;
     }
     read();
-  } else if (target.id === 'tox-header') {
-    header = target.checked;
-    columns = {};
-    read();
-  } else if (target.dataset.option === 'config_name' || target.dataset.option === 'invalid') {
+  } else if (target.id === 'tox-header' || target.dataset.option === 'config_name') {
+    if (target.id === 'tox-header') header = target.checked;
     columns = {};
     read();
   }
 });
 form.addEventListener('submit', (event) => { event.preventDefault(); compute(); });
 chooser.addEventListener('change', () => { take(chooser.files[0]); chooser.value = ''; });
-const drop = find('#tox-drop');
-drop.addEventListener('dragover', (event) => event.preventDefault());
-drop.addEventListener('drop', (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
+for (const name of ['dragover', 'drop']) {
+  form.addEventListener(name, (event) => {
+    if (!event.dataTransfer.types.includes('Files')) return;
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);  // there is none before it is dropped
+  });
+}
 element.addEventListener('click', ({target}) => {
   const button = target.closest('button');
   if (button?.dataset.example) example(Number(button.dataset.example));
   else if (button?.id === 'tox-remove') { choose(null); changed(); read(); text.focus(); }
   else if (button?.dataset.file && files[button.dataset.file]) save(button.dataset.file);
   else if (button && 'copy' in button.dataset) {
-    navigator.clipboard.writeText(button.previousElementSibling.textContent);
+    getSelection().selectAllChildren(button.previousElementSibling);
+    navigator.clipboard?.writeText(button.previousElementSibling.textContent);
     say('Copied.');
   }
 });

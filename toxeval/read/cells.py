@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from toxeval.core.declarations import GROUP, LABEL, RECORD, SCORE, SEQUENCE, TEXT, Definition, Input
+from toxeval.core.inputs import is_arrow
 from toxeval.core.refusals import NUMBER, Refusal, describe, refuse
 
 from .columns import ID, Place, columns_of
@@ -74,7 +75,7 @@ class Parser:
         if not self._table.text or each.required or each.sparse or self._empty.get(each.name) is False:
             return False
         columns = columns_of({each.name: self._places[each.name]})
-        row = next((row for c in columns for row, text in enumerate(batch[c]) if text), None)
+        row = next((row for c in columns for row, text in enumerate(as_list(batch[c])) if text), None)
         if self._empty.setdefault(each.name, row is None) and row is not None:
             found = "the first value after empty cells"
             self._refuse(each.name, row, found, "a value in every row or in none")
@@ -86,6 +87,12 @@ class Parser:
             return values.to_pylist() if getattr(values, "null_count", 0) else values
         if each.kind in (GROUP, TEXT):
             return values
+        if each.kind in (LABEL, SCORE) and self._numeric.get((name, field), True):
+            numbers = _plain_numbers(values)
+            if numbers is not None:
+                self._numeric[name, field] = True
+                return numbers
+        values = as_list(values)
         if each.kind in (RECORD, SEQUENCE) or each.kind == SCORE and values[0].startswith("["):
             return [self._nested(name, each, row, text, field) for row, text in enumerate(values)]
         if each.kind == SCORE:
@@ -160,6 +167,21 @@ class Parser:
                     found = f"{describe(value)} in {self._table.name}"
                     self._refuse(ID, row, found, "a text or a whole number in every row")
         return list(map(str, values))
+
+
+def _plain_numbers(values: Any) -> np.ndarray | None:
+    """Texts of Arrow's as the finite numbers that they all are; None if they aren't, or aren't Arrow's, or are so large
+    that whole ones might be tied as floats."""
+    if not is_arrow(values):
+        return None
+    import pyarrow as pa
+
+    try:
+        floats = values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    numbers = np.frombuffer(floats.buffers()[1], np.float64)[floats.offset :][: len(floats)]  # to_numpy imports pandas
+    return numbers if bool((np.abs(numbers) < 2.0**53).all()) else None
 
 
 def _n_words(words: Any) -> int:

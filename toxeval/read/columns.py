@@ -139,13 +139,14 @@ def _ways(each: Input, table: Table, said: Mapping[str, str], *, alone: bool) ->
     if given:
         return whole([given.get(each.name) or {part: given[f"{each.name}.{part}"] for part in parts}])
     there = set(table.columns)
-    named: list[Place] = list(each.columns)
+    named: list[Place] = [*each.columns, *(column for layout, column in each.in_layouts if layout == table.layout)]
     bare: list[Place] = [{part: part for part in parts}] if parts else []
     if parts:
         named += [{part: prefix + part for part in parts} for prefix in FIELD_PREFIXES.get(each.name, ())]
     if each.name == "references":
         named += bare
     found = [way for way in named if there.issuperset(columns_of({each.name: way}))]
+    found = [way for way in found if way in table.first] or found
     # beside predictions that are called so, a dataset's own columns are no candidates
     return found or ([] if alone else [way for way in bare if there.issuperset(columns_of({each.name: way}))])
 

@@ -6,7 +6,7 @@ Python's own reader, told to refuse what it would take without a word: a field t
 import json
 import secrets
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -33,8 +33,18 @@ def read_json(text: str | bytes) -> Any:
         Refusal: for what Python's own reader ends with another error, or takes without a word: of a field that is there
             twice it keeps the last value.
     """
+    return _strictly(lambda: json.loads(text, object_pairs_hook=_object))
+
+
+def read_json_at(text: str, at: int) -> tuple[Any, int]:
+    """The JSON value that begins at a position, and where it ends; raises as `read_json` does."""
+    found: tuple[Any, int] = _strictly(lambda: _DECODER.raw_decode(text, at))
+    return found
+
+
+def _strictly(read: Callable[[], Any]) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return read()
     except RecursionError:
         refuse("JSON that is nested too deep")
     except json.JSONDecodeError:
@@ -50,6 +60,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) != len(pairs):
         refuse("an object has a field twice")
     return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 # --- lines --------------------------------------------------------------------------------------------------------
@@ -82,7 +95,9 @@ def from_lines(source: Source, begun: Iterator[bytes]) -> Table:
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         return gathered(parts(columns))
 
-    return Table(source.name, names, batches, read_as="JSON Lines", once=source.once, nested=nested, late=late)
+    return Table(
+        source.name, names, batches, read_as="JSON Lines", once=source.once, nested=nested, late=late, line=(1).__add__
+    )
 
 
 def _records(name: str, blocks: Iterator[bytes]) -> Iterator[tuple[int, list[dict[str, Any]]]]:

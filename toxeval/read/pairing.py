@@ -1,24 +1,30 @@
 """Predictions and their references, matched by id or by position, in batches that know where in the files they are."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from toxeval.core.declarations import GROUP, Definition
+from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import Refusal, RowNumber, SayColumns, SetOption, refuse
+from toxeval.core.refusals import Refusal, SayColumns, SetOption, refuse
 
 from .cells import Parser
 from .columns import ID, columns_of, find_inputs, names_looked_for, say
+from .human_labels import HumanLabels
+from .ids import refuse_repeated, some
 from .order import Order
 from .rows import join, n_rows, slice_rows, take
 from .tables import Table, shown
 
 #: What is said of rows that were matched by position, and by no column.
 POSITION = "position"
+#: What stands beside a batch's inputs where a table, that of the predictions or of the references, has rows that don't
+#: count: whether each row is one.
+_UNSCORED = ("unscored predictions", "unscored references")
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,14 @@ class Rows:
         references: the one with the references, if they are in another.
         columns: input, field of one (``predictions.slots``), ``id``, or ``references.id`` where that is another -> its
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
+        human: a table with human labels of some of the rows, which are matched by id in any case; of a metric of
+            verdicts and labels (`judged`).
 
     Attributes:
         name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
         matched: the column by which rows are matched, or `POSITION`; "" for a single table.
         inputs: the names of the inputs that were found.
+        n_left_out: rows that don't count by definition (`Table.unscored`), as far as they were read.
 
     Raises:
         Refusal: for columns that are missing, or may be several inputs; and, while rows are read, for ids that are
@@ -82,8 +91,14 @@ class Rows:
         predictions: Table,
         references: Table | None = None,
         columns: Mapping[str, str] | None = None,
+        human: Table | None = None,
     ) -> None:
         said = columns or {}
+        self._human = None
+        if human is not None:
+            self._human = HumanLabels(definition, predictions, human, said)
+            said = {name: column for name, column in said.items() if name != HUMAN}
+            definition = replace(definition, inputs=tuple(e for e in definition.inputs if e.name != HUMAN))
         self.name, self.n_rows = predictions.name, predictions.n_rows
         self._without_ids = said.get(ID) == ""
         self._definition = definition
@@ -91,15 +106,36 @@ class Rows:
         self._places = find_inputs(definition, self._tables, said)
         self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
         self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
-        self.matched = ""
+        self.matched, self.n_left_out = "", 0
+        if self._human is not None:
+            self.inputs.append(HUMAN)
+            self.matched = shown(self._human.column)
         if references is not None:
             ids = [str(there[ID]) for there in self._places if ID in there]
             self.matched = " and ".join(dict.fromkeys(map(shown, ids))) or POSITION
 
     def __iter__(self) -> Iterator[Batch]:
         if len(self._tables) == 1:
-            return self._alone()
-        return self._by_id() if ID in self._places[0] else self._by_position()
+            batches = self._alone()
+        else:
+            batches = self._by_id() if ID in self._places[0] else self._by_position()
+        return self._counting(batches) if any(table.unscored for table in self._tables) else batches
+
+    def _counting(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The rows that count."""
+        self.n_left_out = 0
+        for batch in batches:
+            unscored = np.logical_or.reduce([batch.inputs.pop(name) for name in _UNSCORED if name in batch.inputs])
+            self.n_left_out += int(unscored.sum())
+            rows = np.flatnonzero(~unscored)
+            if len(rows):
+                yield Batch(take(batch.inputs, rows), len(rows), _within(batch, rows))
+
+    @property
+    def left_out(self) -> str:
+        """How many rows don't count, and why, in words; "" if all do."""
+        whys = dict.fromkeys(table.unscored.why for table in self._tables if table.unscored)
+        return f"{self.n_left_out} {' or '.join(whys)}" if self.n_left_out else ""
 
     def collect(self) -> dict[str, Any]:
         """All rows at once, in memory."""
@@ -109,18 +145,28 @@ class Rows:
         """The batches of a table: number of rows, the inputs, and further columns as they are."""
         table, places = self._tables[i], self._places[i]
         parse, row = Parser(self._definition, table, places), 0
-        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more]))):
+        unscored = table.unscored
+        marks = unscored.columns if unscored else ()
+        human = self._human if i == 0 else None
+        ids = [] if human is None else [human.column]
+        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more, *marks, *ids]))):
             n = len(next(iter(columns.values())))
             for name in self._late[i].intersection(table.late):  # it would be left out without a word
                 found = f"the first {name!r}; an input is in every record or in none"
                 refuse(found, file=table.name, where=table.late[name])
             try:
                 inputs = parse(columns)
+                if human is not None:
+                    inputs[HUMAN] = human.of(columns)
             except Refusal as refusal:
                 Batch(dict.fromkeys(places), n, _after(row)).locate(refusal)
                 raise
+            if unscored:
+                inputs[_UNSCORED[i]] = unscored.find({name: columns[name] for name in marks})
             yield n, inputs, {name: columns[name] for name in more}
             row += n
+        if human is not None:
+            human.refuse_unseen()
 
     # One table.
 
@@ -173,7 +219,7 @@ class Rows:
         rows = dict(zip(ids, range(len(ids))))
         if len(rows) < len(ids):
             again = next(row for row, i in enumerate(ids) if rows[i] != row)
-            _refuse_pair(self._definition, self._tables[1], again, ids.index(ids[again], again + 1))
+            refuse_repeated(self._definition, self._tables[1], again, ids.index(ids[again], again + 1))
         references = join(gold)
         # the row of the predictions' file at which each reference's id was seen
         seen = np.full(len(ids), -1, dtype=np.int64)
@@ -201,16 +247,16 @@ class Rows:
         if len(again):
             position, row = known[again[0]], int(where[again[0]])
             before = seen[position] if seen[position] >= 0 else where[known == position][0]
-            _refuse_pair(self._definition, self._tables[0], int(before), row)
+            refuse_repeated(self._definition, self._tables[0], int(before), row)
 
     def _refuse_different(self, unknown: list[int], missing: list[int]) -> None:
         """Refuse ids that are in one table only."""
         first, second = (table.name for table in self._tables)
         found = []
         if unknown:
-            found.append(f"{len(unknown)} of {first} aren't in {second} ({_some(unknown)})")
+            found.append(f"{len(unknown)} of {first} aren't in {second} ({some(unknown)})")
         if missing:
-            found.append(f"{len(missing)} of {second} aren't in {first} ({_some(missing)})")
+            found.append(f"{len(missing)} of {second} aren't in {first} ({some(missing)})")
         if found:
             refuse(" and ".join(found), "the same ids in both", metric=self._definition.name, inputs=(ID,))
 
@@ -236,22 +282,17 @@ class _Seen:
             first, second = pairs[:, np.argmin(pairs[1])].tolist()
             way = SayColumns(((ID, None),))
             hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
-            _refuse_pair(self._definition, self._table, first, second, hint)
-
-
-def _refuse_pair(definition: Definition, table: Table, first: int, again: int, hint: Any = "") -> None:
-    found = ("rows ", RowNumber(first), " and ", RowNumber(again), f" of {table.name} have the same one")
-    refuse(found, "each id once", hint, metric=definition.name, inputs=(ID,))
-
-
-def _some(rows: list[int]) -> str:
-    few = ", ".join(map(str, rows[:5]))
-    return f"row{'s' if len(rows) > 1 else ''} {few}{' …' if len(rows) > 5 else ''}"
+            refuse_repeated(self._definition, self._table, first, second, hint)
 
 
 def _after(start: int) -> Callable[[str, int], int]:
     """The rows of a batch before which there were ``start`` others."""
     return lambda _, row: start + row
+
+
+def _within(batch: Batch, rows: np.ndarray) -> Callable[[str, int], int]:
+    """The rows of a batch of which some are taken."""
+    return lambda name, row: batch.row(name, int(rows[row]))
 
 
 def _looked_up(rows: Mapping[str, np.ndarray]) -> Callable[[str, int], int]:

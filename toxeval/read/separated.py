@@ -1,18 +1,20 @@
 """Tables whose cells stand between commas, tabs or semicolons, by the rules of CSV (RFC 4180), strictly.
 
 Python's own reader: it is strict, says where a quote isn't closed instead of taking the rest of the file for one cell,
-and is fast as long as nobody looks at single rows.
+and is fast as long as nobody looks at single rows. In large files, what can be read in one way only goes another way,
+see `plain_cells`: its cells come in Arrow's arrays.
 """
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NoReturn
 
 from toxeval.core.refusals import SetOption, refuse
 
+from .plain_cells import PART, PlainCells, parts_of, plain_header
 from .sources import Source, pieces
 from .tables import Columns, Table, gathered
 
@@ -42,12 +44,30 @@ def from_separated(
 
     spanning: list[int] = []
 
-    def start(blocks: Iterator[bytes]) -> tuple[list[str], Iterator[list[list[str]]]]:
+    def start(blocks: Iterator[bytes]) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Columns]]]:
         spanning.clear()
+        if header and source.size >= PART:
+            parts = parts_of(blocks)
+            part = next(parts, b"")
+            if plain := plain_header(part, separator):
+                names, body = plain
+                return names, lambda wanted: fast(chain([body], parts), wanted)
+            blocks = chain([part], parts)
         rows = _Rows(source, blocks, separator, multiline, spanning)
         first = rows.first()
         names = first if header else [f"column {i}" for i in range(1, len(first) + 1)]
-        return names, rows.blocks(len(first), [] if header else [first])
+        return names, lambda wanted: strict(rows.blocks(len(first), [] if header else [first]), wanted)
+
+    def fast(parts: Iterator[bytes], wanted: Sequence[str]) -> Iterator[Columns]:
+        cells = PlainCells(parts, separator, len(columns), list(map(columns.index, wanted)))
+        for arrays in cells:
+            source.limits.check_rows(source.name, cells.n_rows)
+            yield dict(zip(wanted, arrays))
+        rows = _Rows(source, cells.rest, separator, multiline, spanning, cells.n_rows, cells.n_rows + 1)
+        yield from strict(rows.blocks(len(columns), []), wanted)
+
+    def strict(blocks: Iterator[list[list[str]]], wanted: Sequence[str]) -> Iterator[Columns]:
+        return ({name: list(map(itemgetter(columns.index(name)), block)) for name in wanted} for block in blocks)
 
     columns, first = start(begun)
     other = next((mark for mark in ("\t", ";") if mark in columns[0] and mark != separator), "")
@@ -57,8 +77,11 @@ def from_separated(
     readings = [first]
 
     def batches(wanted: Sequence[str]) -> Iterator[Columns]:
-        rows = readings.pop() if readings else start(source.blocks())[1]
-        return gathered({name: list(map(itemgetter(columns.index(name)), block)) for name in wanted} for block in rows)
+        read = readings.pop() if readings else start(source.blocks())[1]
+        return gathered(read(wanted))
+
+    def line(row: int) -> int | None:
+        return None if source.once else _line(source, separator, row + header)
 
     return Table(
         source.name,
@@ -69,22 +92,46 @@ def from_separated(
         text=True,
         once=source.once,
         spanning=spanning,
+        line=line,
         repeated=frozenset(name for name in columns if columns.count(name) > 1),
     )
 
 
+def _lines(source: Source, blocks: Iterator[bytes], line: int = 1) -> Iterator[str]:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    return chain.from_iterable(io.StringIO(piece, newline="\n") for piece in pieces(source.name, blocks, line))
+
+
+def _line(source: Source, separator: str, row: int) -> int:
+    """The line at which a row begins, the header counted among them: for messages, since it takes another reading."""
+    reader, line, wide = csv.reader(_lines(source, source.blocks()), delimiter=separator, strict=True), 1, 0
+    for cells in reader:
+        wide = wide or len(cells)
+        if not cells and wide != 1:
+            row += 1  # an empty line is no row
+        if not row:
+            break
+        row, line = row - 1, reader.line_num + 1
+    return line
+
+
 class _Rows:
-    """One reading of the rows."""
+    """One reading of the rows, or of those after some rows and lines that were read before."""
 
     def __init__(
-        self, source: Source, blocks: Iterator[bytes], separator: str, multiline: bool, spanning: list[int]
+        self,
+        source: Source,
+        blocks: Iterator[bytes],
+        separator: str,
+        multiline: bool,
+        spanning: list[int],
+        n_rows: int = 0,
+        n_lines: int = 0,
     ) -> None:
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-        lines = chain.from_iterable(io.StringIO(piece, newline="\n") for piece in pieces(source.name, blocks))
         self._name, self._limits = source.name, source.limits
         self._separator, self._multiline, self._spanning = separator, multiline, spanning
-        self._reader = csv.reader(lines, delimiter=separator, strict=True)
-        self._width = self._row = 0
+        self._reader = csv.reader(_lines(source, blocks, n_lines + 1), delimiter=separator, strict=True)
+        self._width, self._row, self._n_lines = 0, n_rows, n_lines
 
     def first(self) -> list[str]:
         """The first row, mostly the header."""
@@ -148,7 +195,7 @@ class _Rows:
     def _refuse(self, rows: list[list[str]], i: int, line: int, found: str, hint: Any = "") -> NoReturn:
         before = rows[:i]
         row = self._row + (i if self._width == 1 else len(list(filter(None, before))))
-        line += sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)
+        line += self._n_lines + sum(1 + sum(cell.count("\n") for cell in cells) for cells in before)
         refuse(found, hint=hint, file=self._name, row=row, line=line + 1)
 
 

@@ -4,6 +4,7 @@ Whatever can't be read twice is read once or refused by name: never in part, and
 """
 
 import codecs
+import math
 import os
 import stat
 import sys
@@ -66,6 +67,11 @@ class Source:
         """The bytes from the start, a block at a time."""
         raise NotImplementedError
 
+    @property
+    def size(self) -> float:
+        """How many bytes there are; infinity where nobody knows."""
+        return math.inf
+
 
 class Content(Source):
     """Bytes in memory: an upload, or a text that was pasted."""
@@ -74,6 +80,11 @@ class Content(Source):
         super().__init__(name, ending, limits)
         limits.check_bytes(name, len(content))
         self.content = content
+
+    @property
+    def size(self) -> float:
+        """How many bytes there are."""
+        return len(self.content)
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes from the start, a block at a time."""
@@ -87,6 +98,11 @@ class File(Source):
         super().__init__(name, path.suffix.lower(), limits)
         self.path = path
         self._seen: tuple[int, int] | None = None
+
+    @property
+    def size(self) -> float:
+        """How many bytes there are."""
+        return self.path.stat().st_size
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes from the start, a block at a time."""
@@ -176,14 +192,19 @@ def open_binary(name: str, path: Path) -> Any:
         refuse(f"can't be read ({(error.strerror or type(error).__name__).lower()})", file=name)
 
 
-def pieces(name: str, blocks: Iterable[bytes]) -> Iterator[str]:
+def pieces(name: str, blocks: Iterable[bytes], line: int = 1) -> Iterator[str]:
     """UTF-8 text in pieces of whole lines, without a byte order mark. Lines end with a line feed and nothing else.
+
+    Args:
+        name: of the file.
+        blocks: the bytes.
+        line: where in the file they begin.
 
     Raises:
         Refusal: for bytes that are no UTF-8, with the line.
     """
-    line, parts = 1, [b""]
-    mark = codecs.BOM_UTF8
+    parts = [b""]
+    mark = codecs.BOM_UTF8 if line == 1 else b""
     for block in blocks:
         cut = block.rfind(b"\n") + 1
         if cut:

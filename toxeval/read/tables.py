@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from toxeval.core.refusals import describe, refuse
 
 #: Rows in a batch.
@@ -11,6 +13,25 @@ BATCH_ROWS = 1 << 14
 
 #: Column -> its values in some rows: a list, or an array of NumPy's or Arrow's.
 Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """Rows that don't count by definition, such as those that a benchmark left without labels.
+
+    Attributes:
+        why: what they are, as in "rows whose labels are -1".
+        columns: where that can be seen.
+        find: the values of these columns -> whether each row is one, bool of shape (n,).
+    """
+
+    why: str
+    columns: tuple[str, ...]
+    find: Callable[[Columns], np.ndarray]
+
+
+def _no_line(row: int) -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -30,6 +51,10 @@ class Table:
         nested: names of columns with records, whose fields may be named with a dotted path.
         spanning: how many lines more than rows there are, as far as it was read: where quoted cells span lines.
         late: fields of JSON that the first record hasn't -> where they first were, as far as it was read.
+        line: a row -> its line in the file, for messages; None where that isn't known.
+        layout: the layout it was read by, see `layouts`.
+        first: columns that are what they are called, whatever other columns there are.
+        unscored: which rows don't count.
     """
 
     name: str
@@ -44,6 +69,10 @@ class Table:
     nested: frozenset[str] = frozenset()
     spanning: list[int] = field(default_factory=list)
     late: dict[str, str] = field(default_factory=dict)
+    line: Callable[[int], int | None] = _no_line
+    layout: str = ""
+    first: tuple[str, ...] = ()
+    unscored: Unscored | None = None
 
     def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
         """Some columns, in batches of rows.
@@ -141,10 +170,14 @@ def _column(columns: Mapping[str, Sequence[Any]], place: tuple[str, list[str]], 
     return follow(values, place[1], start) if place[1] else values
 
 
-def gathered(parts: Iterable[dict[str, list[Any]]]) -> Iterator[Columns]:
-    """Columns in batches, of parts of few rows: few Python objects at a time stay in the processor's cache."""
-    batch: dict[str, list[Any]] = {}
+def gathered(parts: Iterable[dict[str, Any]]) -> Iterator[Columns]:
+    """Columns in batches, of parts of few rows: few Python objects at a time stay in the processor's cache. Arrays stay
+    as they are, and come before lists."""
+    batch: dict[str, Any] = {}
     for part in parts:
+        if not isinstance(next(iter(part.values())), list):
+            yield part
+            continue
         if not batch:
             batch = part
         else:

@@ -27,6 +27,7 @@ class FileRows:
         states: of each table's rows.
         n_rows: how many.
         matched: how rows were matched, see `Rows`.
+        left_out: how many rows don't count, and why, see `Rows`.
     """
 
     own: list[dict[str, Any]]
@@ -34,6 +35,7 @@ class FileRows:
     states: list[State]
     n_rows: int
     matched: str
+    left_out: str
 
     @property
     def inputs(self) -> list[str]:
@@ -43,14 +45,19 @@ class FileRows:
 
 def read_files(
     metric: Metric,
-    tables: Sequence[Table],
-    references: Table | None,
+    tables: Sequence[tuple[Table, Table | None]],
     columns: Mapping[str, str],
     progress: Progress = iter,
 ) -> FileRows:
     """The rows of all tables of predictions, matched by id or else by position.
 
     Without a table of references those of the first one are taken, and the others' must be the same.
+
+    Args:
+        metric: the metric, its options fixed.
+        tables: for each system its predictions, and their references if these are in another table.
+        columns: as for `Rows`.
+        progress: gives the batches of the rows, and may show how far they are.
 
     Raises:
         Refusal: for rows that don't match, references that differ, and what the metric refuses.
@@ -60,21 +67,24 @@ def read_files(
     inputs: list[dict[str, Any]] = []
     arrays: list[dict[str, np.ndarray]] = []
     matched: list[str] = []
-    for i, table in enumerate(tables):
-        other = references if references is not None else tables[0] if i else None
+    first = tables[0][0]
+    for i, (table, references) in enumerate(tables):
+        other = references if references is not None else first if i else None
         found = _Found(Rows(definition, table, other, columns), gold, progress)
         matched.append(found.rows.matched)
         inputs.append(found.inputs)
         arrays.append(_encode(metric, found, found.inputs))
         if references is None and i:
             alone = _Found(Rows(definition, table, None, columns), gold, iter).inputs
-            _refuse_other_references(metric, arrays[-1], _encode(metric, found, take(alone, found.order)), tables, i)
+            own = _encode(metric, found, take(alone, found.order))
+            _refuse_other_references(metric, arrays[-1], own, (first.name, table.name))
     return FileRows(
         own=[{name: values for name, values in each.items() if name not in gold} for each in inputs],
         shared={name: values for name, values in inputs[0].items() if name in gold},
         states=[metric.count(each) for each in arrays],
         n_rows=len(found.order),
         matched=" and ".join(dict.fromkeys(filter(None, matched))),
+        left_out=found.rows.left_out,
     )
 
 
@@ -115,11 +125,10 @@ def _refuse_other_references(
     metric: Metric,
     first: Mapping[str, np.ndarray],
     own: Mapping[str, np.ndarray],
-    tables: Sequence[Table],
-    i: int,
+    names: tuple[str, str],
 ) -> None:
     for name, array in first.items():
         if name in own and not np.array_equal(array, own[name]):
-            found = f"those of {tables[i].name} aren't those of {tables[0].name}"
+            found = f"those of {names[1]} aren't those of {names[0]}"
             allowed = "the same rows in all files; where the order differs, with ids"
             refuse(found, allowed, metric=metric.name, inputs=("references",))

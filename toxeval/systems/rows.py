@@ -141,7 +141,7 @@ def run_systems(
         Refusal: for different numbers of rows, ids that are repeated or don't match, and what the metric refuses; the
             message names the system.
     """
-    metric = _loaded(metric)
+    metric = loaded(metric)
     some = own_ids is not None and (len(own_ids) != len(systems) or any(own is None for own in own_ids))
     if some or (ids is None) != (own_ids is None):
         allowed = "ids of the references and of every system, or none at all"
@@ -167,7 +167,7 @@ def run_systems(
     return _counted(metric, arrays, metric.score_options)
 
 
-def _loaded(metric: Any) -> Metric:
+def loaded(metric: Any) -> Metric:
     """The metric of that name, or the metric itself; one from the Hub has a class of its own."""
     loaded: Metric = metric if hasattr(metric, "definition") else plain(metric)
     return loaded

@@ -1,16 +1,25 @@
 """What the harnesses write of each row, as answers: lm-evaluation-harness's ``samples_*.jsonl``, inspect's ``.eval``
-and ``.json``. Neither harness is needed to read them.
+and ``.json``. Neither harness is needed to read them. What the metric makes of the answers is its own matter.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
-from toxeval.core.refusals import describe, refuse
+import numpy as np
+
+from toxeval.core.refusals import Known, describe, refuse
+
+from ..tables import Table, Unscored, from_columns
+from .given import Files, json_values
 
 #: Zstandard in ZIP files, which `zipfile` knows from Python 3.14 on.
 ZSTANDARD = 93
@@ -82,10 +91,14 @@ def inspect_answers(path: str | os.PathLike[str]) -> Iterator[Answer]:
         ValueError: if it isn't one, or has no samples.
     """
     with open(path, "rb") as file:
-        samples = _of_eval(file) if zipfile.is_zipfile(file) else _of_json(file)
-        for row, sample in enumerate(samples):
-            if not sample.get("error") or sample.get("scores"):
+        for row, sample in enumerate(_samples(file)):
+            if not _failed(sample):
                 yield from_inspect(sample, row)
+
+
+def _failed(sample: Mapping[str, Any]) -> bool:
+    """Whether a sample ended with an error, before it was scored."""
+    return bool(sample.get("error")) and not sample.get("scores")
 
 
 def from_inspect(sample: Mapping[str, Any], row: int | None = None) -> Answer:
@@ -106,6 +119,17 @@ def from_inspect(sample: Mapping[str, Any], row: int | None = None) -> Answer:
     return Answer(
         str(sample["id"]), sample["output"].get("completion") or "", target, dict(sample.get("metadata") or {})
     )
+
+
+def _samples(file: Any) -> Iterator[Mapping[str, Any]]:
+    """The samples of a log."""
+    if not zipfile.is_zipfile(file):
+        yield from _of_json(file)
+        return
+    try:
+        yield from _of_eval(file)
+    except (zipfile.BadZipFile, zlib.error, OSError, json.JSONDecodeError, EOFError):
+        _refuse(_INSPECT, "damaged: a sample in it can't be unpacked")
 
 
 def _of_json(file: Any) -> list[dict[str, Any]]:
@@ -148,3 +172,58 @@ _LM_EVAL, _INSPECT = "log of lm-eval", "log of inspect"
 
 def _refuse(where: str, found: str, row: int | None = None) -> NoReturn:
     refuse(found, where=where, row=row)
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+#: The columns of the rows' ids, of the answers, and of what the task has as right.
+ID, ANSWER, TARGET = "id", "predictions", "references"
+#: The column that says which samples failed.
+_FAILED = "(failed)"
+
+
+def read_lm_eval(files: Files) -> tuple[Table, Table | None]:
+    """The table of a ``samples_*.jsonl``, with what else the documents have, and that of the references."""
+    source, answers, kept = files.predictions.source(), [], ""
+    for line, record in json_values(source):
+        with Known(file=source.name, line=line):
+            if not isinstance(record, dict):
+                _refuse(_LM_EVAL, "no line of a log")
+            answers.append(from_lm_eval(record))
+            kept = kept or str(record.get("filter"))
+            if str(record.get("filter")) != kept:
+                found = f"lines of the filters {describe(kept)} and {describe(record['filter'])}"
+                refuse(found, "the lines of one: each has all rows", where=_LM_EVAL)
+    return _table(source.name, answers), files.plain_references()
+
+
+def read_inspect(files: Files) -> tuple[Table, Table | None]:
+    """The table of a log of inspect, with the samples' metadata, and that of the references."""
+    source = files.predictions.source()
+    with Known(file=source.name):
+        samples = list(_samples(io.BytesIO(b"".join(source.blocks()))))
+        if not samples:
+            _refuse(_INSPECT, "a log without samples")
+        answers = [
+            Answer(str(sample.get("id")), "", None, {}) if _failed(sample) else from_inspect(sample, row)
+            for row, sample in enumerate(samples)
+        ]
+    failed = list(map(_failed, samples))
+    return _table(source.name, answers, failed if any(failed) else []), files.plain_references()
+
+
+def _table(name: str, answers: Sequence[Answer], failed: Sequence[bool] = ()) -> Table:
+    """The table of some answers. Those of samples that failed don't count."""
+    columns: dict[str, list[Any]] = {
+        other: [answer.others.get(other) for answer in answers]
+        for other in dict.fromkeys(chain.from_iterable(answer.others for answer in answers))
+    }
+    columns |= {
+        ID: [answer.id for answer in answers],
+        ANSWER: [answer.answer for answer in answers],
+        TARGET: [answer.reference for answer in answers],
+    }
+    why = "samples that ended with an error, and have no answer"
+    unscored = Unscored(why, (_FAILED,), lambda columns: np.array(columns[_FAILED])) if failed else None
+    table = from_columns(name, columns | ({_FAILED: list(failed)} if failed else {}))
+    return replace(table, first=(ANSWER, TARGET), unscored=unscored)

@@ -12,7 +12,7 @@ import pytest
 from asked import computed
 
 from toxeval.core.refusals import Refusal
-from toxeval.harness.logs import ZSTANDARD, Answer, from_inspect, from_lm_eval, inspect_answers, lm_eval_answers
+from toxeval.read.layouts.logs import ZSTANDARD, Answer, from_inspect, from_lm_eval, inspect_answers, lm_eval_answers
 
 LOGS = Path(__file__).with_name("logs")
 #: What the mock models answered, in both runs.

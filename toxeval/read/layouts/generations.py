@@ -1,0 +1,135 @@
+"""A chatbot's replies to the contexts of DiaSafety, beside verdicts on them.
+
+Replies are laid out as the benchmark's own are: ``[{"context": "...", "gen_response": ["...", ...]}, ...]``. Verdicts
+stand in the same records, in a list as long as ``gen_response``; or in a file of their own, one in each row, reply by
+reply, or a list for each context. The category of a context is that of the same context, white space aside, in the
+benchmark's files. Replies to one that isn't there have none, and don't count.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from toxeval.core.refusals import Known, SetOption, describe, refuse
+
+from ..tables import Columns, Table, Unscored, as_list, from_columns, shown
+from .given import Files, Given, json_values
+
+CONTEXT, REPLIES, CATEGORY = "context", "gen_response", "category"
+#: The benchmark's files, and the folder of its repository in which they lie.
+DATA, FOLDER = ("train.json", "val.json", "test.json"), "DiaSafety_dataset"
+#: Stands for the category of a context that has none.
+_NONE = "none"
+
+Record = dict[str, Any]
+
+
+def read(files: Files) -> tuple[Table, Table | None]:
+    """One table, with a row for each reply."""
+    records = list(_records(files.references or files.predictions))
+    text = False
+    if files.references is None:
+        columns = {name: [record[name] for record in records] for name in _lists(records[0]) if name != REPLIES}
+        if not columns:
+            allowed = f"a verdict on each reply, in a list beside {REPLIES} or in a file of their own"
+            refuse("no verdicts", allowed, file=files.predictions.path)
+    else:
+        table = files.predictions.table()
+        text, columns = table.text, _by_context(table, records)
+    spread = {name: list(chain.from_iterable(lists)) for name, lists in columns.items()}
+    categories = _categories(records, files.data_dir)
+    spread[CATEGORY] = [each for each, record in zip(categories, records) for _ in record[REPLIES]]
+    why = "replies to contexts that aren't among DiaSafety's, and have no category"
+    found = from_columns(files.predictions.path, spread, text=text)
+    return replace(found, unscored=Unscored(why, (CATEGORY,), _without_category)), None
+
+
+def _without_category(columns: Columns) -> np.ndarray:
+    return np.array(columns[CATEGORY]) == _NONE
+
+
+def _lists(record: Record) -> list[str]:
+    return [name for name, value in record.items() if isinstance(value, list)]
+
+
+def _records(given: Given) -> Iterator[Record]:
+    """The records of a file of replies, which all have the same fields and lists of one length."""
+    source, first = given.source(), None
+    for line, record in json_values(source):
+        with Known(file=source.name, line=line):
+            if not isinstance(record, dict) or not isinstance(record.get(REPLIES), list):
+                refuse("no replies", f'records such as {{"{CONTEXT}": "...", "{REPLIES}": ["...", "..."]}}')
+            if not isinstance(record.get(CONTEXT), str):
+                refuse(f"{describe(record.get(CONTEXT))} for a {CONTEXT}", "a text")
+            first = first or record
+            if record.keys() != first.keys() or _lists(record) != _lists(first):
+                refuse("other fields than in the first record", "the same in every one")
+            for name in _lists(record):
+                if len(record[name]) != len(record[REPLIES]):
+                    found = f"{len(record[name])} in {shown(name)} for {len(record[REPLIES])} replies"
+                    refuse(found, "one for each")
+        yield record
+
+
+def _by_context(table: Table, records: Sequence[Record]) -> dict[str, list[Any]]:
+    """The columns of a table of verdicts, each a list for each context."""
+    names = [name for name in table.columns if name not in table.nested and name != CATEGORY]
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for batch in table.batches(names):
+        for name, values in batch.items():
+            columns[name] += as_list(values)
+    lengths = [len(record[REPLIES]) for record in records]
+    lists = {name: values for name, values in columns.items() if isinstance(values[0], list)}
+    found, wanted = len(columns[names[0]]), len(records) if lists else sum(lengths)
+    if found != wanted:
+        what = "lists of verdicts for {} contexts" if lists else "verdicts for {} replies"
+        refuse(f"{found} {what.format(wanted)}", "one for each, in the order of the replies", file=table.name)
+    if not lists:
+        ends = np.cumsum(lengths).tolist()
+        lists = {name: [values[e - n : e] for e, n in zip(ends, lengths)] for name, values in columns.items()}
+    _check(table, lists, records)
+    return lists
+
+
+def _check(table: Table, lists: dict[str, list[Any]], records: Sequence[Record]) -> None:
+    """Refuse lists of verdicts that aren't as long as those of the replies, and those on other contexts."""
+    for row, record in enumerate(records):
+        for name, values in lists.items():
+            n = len(values[row]) if isinstance(values[row], list) else "no list"
+            if n != len(record[REPLIES]):
+                found = f"{n} in {shown(name)} for {len(record[REPLIES])} replies"
+                refuse(found, "one for each", file=table.name, line=table.line(row), row=row)
+        contexts = {_one_line(str(each)) for each in lists.get(CONTEXT, [[]] * len(records))[row]}
+        if contexts - {_one_line(record[CONTEXT])}:
+            refuse(f"verdicts on another context than number {row} of the replies", "the same order", file=table.name)
+
+
+def _categories(records: Sequence[Record], data: Given | None) -> list[str]:
+    """The category of each context: as the records say, or as the benchmark does."""
+    if data is None:
+        if CATEGORY in records[0]:
+            return [record[CATEGORY] or _NONE for record in records]
+        hint = ("say where DiaSafety's files are: ", SetOption("data_dir", "DIR", reader=True))
+        refuse("no categories", f"{', '.join(DATA)} of DiaSafety", hint, inputs=("categories",))
+    folder = data.folder and next(
+        (each for each in (data.folder, data.folder / FOLDER) if (each / DATA[0]).exists()), None
+    )
+    if folder is None:
+        refuse("no such files", f"a folder with DiaSafety's {', '.join(DATA)}", file=data.path)
+    known: dict[str, str] = {}
+    for name in DATA:
+        source = Given(str(folder), data.limits).source(name)
+        for line, row in json_values(source):
+            with Known(file=source.name, line=line):
+                if not isinstance(row, dict) or not all(isinstance(row.get(part), str) for part in (CONTEXT, CATEGORY)):
+                    refuse("no row of DiaSafety", "records with context and category")
+                if known.setdefault(_one_line(row[CONTEXT]), row[CATEGORY]) != row[CATEGORY]:
+                    refuse("another category than the same context has elsewhere", "one category for each context")
+    return [known.get(_one_line(record[CONTEXT]), _NONE) for record in records]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
