@@ -17,6 +17,7 @@ from toxeval.result_files import settable_options
 from toxeval.signature import Result, combined, digest, full_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
+from toxeval.systems.groups import count_groups
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Job:
         human: a file with human labels of some of the rows, or "".
         judge_on: a file with verdicts of the same judge on other rows, all with labels, or "".
         judge_by_category: whether the judge's rates are those in each category.
+        by: columns that say which group a row is in.
+        group_rule: keyword arguments of ``score_by``, beside options of the metric.
         detailed: whether to add the detailed scores.
     """
 
@@ -61,6 +64,8 @@ class Job:
     human: str = ""
     judge_on: str = ""
     judge_by_category: bool = False
+    by: tuple[str, ...] = ()
+    group_rule: Mapping[str, Any] = field(default_factory=dict)
     detailed: bool = False
 
     @property
@@ -88,6 +93,9 @@ class Job:
         if self.human and self.judge_on:
             allowed = (OptionName("human"), " or ", OptionName("judge_on"))
             refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
+        if self.by and (self.human or self.judge_on):
+            allowed = (OptionName("by"), " or labels that correct a rate")
+            refuse("groups and a correction", allowed, metric=self.metric, where="by")
         files = (*self.predictions, self.references, self.threshold_from, self.human, self.judge_on)
         for path in files:
             if files.count(path) > 1 and _is_stream(path):
@@ -166,6 +174,8 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
     """
     if job.threshold_from:
         return _result_at_chosen(job, progress)
+    if job.by:
+        return _result_by(job, progress)
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
     metric = job.load()
@@ -221,6 +231,28 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
     )
     in_order = [summary.runs[runs.index(i)] for i in range(len(runs))]
     return replace(result, runs=in_order, spread=_spread(summary))
+
+
+def _result_by(job: Job, progress: Progress) -> Result:
+    """The scores of all rows and of groups of them."""
+    metric, columns = job.load(), list(job.by)
+    if len(job.predictions) > 1:
+        refuse(f"{len(job.predictions)} files", "one, to score by group", metric=job.metric, inputs=("predictions",))
+    rows = Rows(job.definition, *next(job.tables()), job.columns, by=columns)
+    states, inputs = count_groups(metric, rows, columns, progress)
+    found = metric.score_by(states, **job.group_rule, **job.confidence)
+    groups = found.to_dict()
+    return signed_result(
+        job,
+        inputs,
+        confidence=job.confidence_options(metric),
+        n_rows=found.n_rows,
+        digest=combined([digest(state) for state in (states.all, *states.groups.values())]),
+        scores=groups.pop("all"),
+        matched=rows.matched,
+        left_out=rows.left_out,
+        groups={"by": columns, **groups},
+    )
 
 
 def _result_at_chosen(job: Job, progress: Progress) -> Result:
@@ -301,6 +333,8 @@ def job_of(result: Result, **files: Any) -> Job:
         confidence=result.confidence,
         detailed=result.detailed,
         judge_by_category=result.correction.get("judge_by_category", False),
+        by=tuple(result.groups.get("by", ())),
+        group_rule={name: result.groups[name] for name in ("key", "min_rows") if result.groups},
         **{**files, "columns": {**result.columns, **files.get("columns", {})}},
     )
 
