@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toxeval.core.group_columns import label
 from toxeval.signature import Result
 
 #: Table styles by name.
@@ -84,7 +85,7 @@ def _group_rows(result: Result) -> tuple[list[str], list[list[str]]]:
     areas = list(groups["auc_means"])
     everyone = {"n_rows": result.n_rows, "scores": result.scores, "difference": None, "aucs": None}
     rows = []
-    for name, record in [("all rows", everyone), *((group_name(each["group"]), each) for each in records)]:
+    for name, record in [("all rows", everyone), *((label(each["group"]), each) for each in records)]:
         scores, difference = record["scores"] or {}, record["difference"]
         row = [name, str(record["n_rows"]), number(scores[key]) if scores else ""]
         if level:
@@ -98,11 +99,6 @@ def _group_rows(result: Result) -> tuple[list[str], list[list[str]]]:
     interval = f"{100 * level:g} % interval" if level else ""
     compared = [interval, "to the rest", interval, "p (Holm)"] if level else []
     return [f"{result.metric} by {', '.join(groups['by'])}", "rows", key, *compared, *areas], rows
-
-
-def group_name(name: Any) -> str:
-    """What a group is called in tables and pictures."""
-    return "(none)" if name is None or name != name else str(name)
 
 
 def _difference(found: Mapping[str, Any]) -> list[str]:
@@ -119,7 +115,7 @@ def _gap(groups: Mapping[str, Any]) -> str:
     if not gap:
         return ""
     ends = "" if gap["low"] is None else f" {_interval(gap['low'], gap['high'])}"
-    largest, smallest = (", ".join(map(group_name, gap[which])) for which in ("largest", "smallest"))
+    largest, smallest = (", ".join(map(label, gap[which])) for which in ("largest", "smallest"))
     return f"gap of {groups['key']}: {number(gap['value'])}{ends}, {largest} to {smallest}"
 
 

@@ -90,7 +90,7 @@ class Compared:
 
     def table(self, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
         """Head and rows, for `report.table`; ``names`` are the systems'."""
-        from toxeval.report import group_name
+        from toxeval.core.group_columns import label
 
         level = self.result.confidence["confidence_level"] * 100
         head = [self.result.metric, "system", "score", names[0], "difference", f"{level:g} % interval", "p", "test"]
@@ -106,7 +106,7 @@ class Compared:
         rows = [[row[0], "all rows", str(self.result.n_rows), *row[1:-1], "", row[-1]] for row in rows]
         for name, groups in zip(names[1:], self.groups):
             for group, found in groups.items():
-                start = [group_name(group), str(found.n_rows), name]
+                start = [label(group), str(found.n_rows), name]
                 if not found.comparisons:
                     rows.append(["", *start, *[""] * 7])
                 for key, each in found.comparisons.items():

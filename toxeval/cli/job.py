@@ -4,10 +4,12 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from toxeval.answers import with_answers
 from toxeval.core.declarations import THRESHOLD, Definition
+from toxeval.core.group_scores import GroupScores
+from toxeval.core.group_states import GroupStates
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
@@ -233,25 +235,47 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
     return replace(result, runs=in_order, spread=_spread(summary))
 
 
-def _result_by(job: Job, progress: Progress) -> Result:
-    """The scores of all rows and of groups of them."""
+class Groups(NamedTuple):
+    """The scores of groups of rows, and what they are of.
+
+    Attributes:
+        metric: which counted the rows.
+        states: what it counted.
+        scores: of these states.
+        rows: where they are from.
+        inputs: the names of the inputs that were there.
+    """
+
+    metric: Metric
+    states: GroupStates
+    scores: GroupScores
+    rows: Rows
+    inputs: set[str]
+
+
+def groups_of(job: Job, progress: Progress = iter) -> Groups:
+    """The scores of all rows of one file and of groups of them."""
     metric, columns = job.load(), list(job.by)
     if len(job.predictions) > 1:
         refuse(f"{len(job.predictions)} files", "one, to score by group", metric=job.metric, inputs=("predictions",))
     rows = Rows(job.definition, *next(job.tables()), job.columns, by=columns)
     states, inputs = count_groups(metric, rows, columns, progress)
-    found = metric.score_by(states, **job.group_rule, **job.confidence)
-    groups = found.to_dict()
+    return Groups(metric, states, metric.score_by(states, **job.group_rule, **job.confidence), rows, inputs)
+
+
+def _result_by(job: Job, progress: Progress) -> Result:
+    found = groups_of(job, progress)
+    states, groups = found.states, found.scores.to_dict()
     return signed_result(
         job,
-        inputs,
-        confidence=job.confidence_options(metric),
-        n_rows=found.n_rows,
+        found.inputs,
+        confidence=job.confidence_options(found.metric),
+        n_rows=states.all.n_rows,
         digest=combined([digest(state) for state in (states.all, *states.groups.values())]),
         scores=groups.pop("all"),
-        matched=rows.matched,
-        left_out=rows.left_out,
-        groups={"by": columns, **groups},
+        matched=found.rows.matched,
+        left_out=found.rows.left_out,
+        groups={"by": list(job.by), **groups},
     )
 
 

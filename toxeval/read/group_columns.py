@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toxeval.core.declarations import Definition
-from toxeval.core.refusals import refuse
+from toxeval.core.refusals import describe, refuse
 
 from .tables import Columns, Table, as_list, shown
 
@@ -27,7 +27,7 @@ class GroupColumns:
     """
 
     def __init__(self, definition: Definition, tables: Sequence[Table], columns: Sequence[str]) -> None:
-        self._tables, self._alone = tables, len(columns) == 1
+        self._metric, self._tables, self._alone = definition.name, tables, len(columns) == 1
         self._wanted: list[list[str]] = [[] for _ in tables]
         for column in columns:
             there = [i for i, table in enumerate(tables) if table.has(column)]
@@ -49,7 +49,15 @@ class GroupColumns:
             return found
         if self._alone:
             return {name: [cell or None for cell in cells] for name, cells in found.items()}
-        return {name: [ANSWERS.get(cell.lower(), cell) for cell in cells] for name, cells in found.items()}
+        return {
+            name: [self._answer(name, row, cell) for row, cell in enumerate(cells)] for name, cells in found.items()
+        }
+
+    def _answer(self, name: str, row: int, cell: str) -> bool:
+        if cell.lower() not in ANSWERS:
+            found = describe(cell) if cell else "an empty cell"
+            refuse(found, "yes and no, true and false, or 1 and 0", metric=self._metric, inputs=(name,), row=row)
+        return ANSWERS[cell.lower()]
 
 
 def split_groups(inputs: Mapping[str, Any], columns: Sequence[str]) -> tuple[dict[str, Any], Any]:

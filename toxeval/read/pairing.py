@@ -163,10 +163,10 @@ class Rows:
                 inputs = parse(columns)
                 if human is not None:
                     inputs[HUMAN] = human.of(columns)
+                inputs |= self._by.parse(i, columns)
             except Refusal as refusal:
-                Batch(dict.fromkeys(places), n, _after(row)).locate(refusal)
+                Batch(dict.fromkeys([*places, *refusal.inputs]), n, _after(row)).locate(refusal)
                 raise
-            inputs |= self._by.parse(i, columns)
             if unscored:
                 inputs[_UNSCORED[i]] = unscored.find({name: columns[name] for name in marks})
             yield n, inputs, {name: columns[name] for name in more}
