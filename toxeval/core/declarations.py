@@ -183,6 +183,13 @@ class Number(Option):
         """The range."""
         return self._range
 
+    @property
+    def _range(self) -> str:
+        """What one number may be, also where several are given."""
+        if self.inside:
+            return f"above {self.low:g} and below {self.high:g}"
+        return f"a number from {self.low} to {self.high}"
+
     def _checked(self, value: Any) -> float:
         return self._number(value)
 
@@ -191,13 +198,6 @@ class Number(Option):
         if outside or self.inside and value in (self.low, self.high):
             refuse(describe(value), self._range, option=within or self.name)
         return plain_number(value) + 0.0  # + 0.0 makes 0.0 of -0.0
-
-    @property
-    def _range(self) -> str:
-        """The range of a single number."""
-        if self.inside:
-            return f"above {self.low:g} and below {self.high:g}"
-        return f"a number from {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)
