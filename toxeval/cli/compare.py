@@ -14,6 +14,7 @@ from .options import (
     OPTIONS,
     STYLES,
     MetricCommand,
+    clock,
     intervals,
     metric_argument,
     progress_bar,
@@ -60,7 +61,8 @@ def compare(
     from .job import Job, short_names
 
     job = Job(metric, confidence=intervals(confidence, resamples, seed), **given)
-    found = compared(job, keys)
+    with clock():
+        found = compared(job, keys)
     names = short_names(job.predictions)
     if style == "json":
         click.echo(found.to_json(names))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .options import INPUTS, JUDGES, OPTIONS, MetricCommand, metric_argument, progress_bar, with_options
+from .options import INPUTS, JUDGES, OPTIONS, MetricCommand, clock, metric_argument, progress_bar, with_options
 
 
 @click.command(cls=MetricCommand)
@@ -50,12 +50,14 @@ def plot(metric: str, out: str, **given: Any) -> None:
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
     if job.human or job.judge_on:
-        plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
+        with clock():
+            plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
         click.echo(out)
         return
     rows = {
         name: Rows(job.definition, predictions, references, job.columns)
         for name, (predictions, references) in zip(names, job.tables())
     }
-    plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
+    with clock():
+        plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
     click.echo(out)

@@ -18,6 +18,7 @@ from .options import (
     THRESHOLD_RULES,
     VALIDATION,
     MetricCommand,
+    clock,
     intervals,
     metric_argument,
     pairs,
@@ -86,7 +87,8 @@ def score(
         raise click.UsageError("--detailed: there are no details of corrected rates")
     rule = threshold_rule(given)
     job = Job(metric, confidence=intervals(confidence, resamples, seed), threshold_rule=rule, **given)
-    result = result_of(job, progress_bar)
+    with clock():
+        result = result_of(job, progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:
