@@ -100,6 +100,40 @@ def test_by_a_column_that_is_an_input(spark: Any) -> None:
     assert (found["NOT"]["recall_NOT"], found["OFF"]["recall_OFF"]) == (1.0, 0.5)
 
 
+def test_groups_as_in_python(spark: Any) -> None:
+    import toxeval
+    import toxeval.spark
+
+    rng = np.random.default_rng(3)
+    rows = [
+        {"prediction_scores": float(s), "references": int(y), "team": t, "female": bool(f), "male": int(m)}
+        for s, y, t, f, m in zip(
+            rng.random(300).round(2), rng.random(300) < 0.3, rng.choice(["a", "b"], 300), *rng.integers(0, 2, (2, 300))
+        )
+    ]
+    df, options = frame(spark, rows, 3), {"confidence_level": 0.95, "n_resamples": 50}
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    metric = toxeval.load("threat_f1")
+    inputs = {name: columns[name] for name in ("prediction_scores", "references")}
+    for by, groups in [
+        ("team", columns["team"]),
+        (["female", "male"], {name: columns[name] for name in ("female", "male")}),
+    ]:
+        found = toxeval.spark.score_by(df, "threat_f1", by, key="recall_threat", **options)
+        wanted = metric.compute_by(groups, key="recall_threat", **inputs, **options)
+        for name, result in wanted.groups.items():
+            assert_same(found.groups[name], result)
+        assert_same(found.all, wanted.all)
+        assert (found.sizes, found.aucs, found.gap) == (wanted.sizes, wanted.aucs, wanted.gap)
+    for by, message in [
+        (["team"], "a column of string"),
+        (["prediction_scores"], "a value"),
+        (["x"], "no column"),
+    ]:
+        with pytest.raises(ValueError, match=f"^threat_f1: option by.*: {message}"):
+            toxeval.spark.score_by(df, "threat_f1", by)
+
+
 # --- refusals -----------------------------------------------------------------------------------------------------
 
 

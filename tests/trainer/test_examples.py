@@ -32,6 +32,17 @@ def test_joint_intent_slots(checkout: Path) -> None:
     assert float(told["t_f1"]) > 0.8
 
 
+def test_scores_by_identity(checkout: Path) -> None:
+    told = run(checkout, "scores_by_identity.py")
+    rows = re.findall(
+        r"^(\w+) +\d+  (\d\.\d+) \[.*\] +(\S+) +(\d\.\d+) +(\d\.\d+) +(\d\.\d+)$", told, flags=re.MULTILINE
+    )
+    assert len(rows) == 7
+    worst = min(rows, key=lambda row: float(row[1]))
+    assert worst == min(rows, key=lambda row: float(row[4]))  # the mention alone is taken for toxic: BPSN says so, too
+    assert f"from {worst[0]} to" in told
+
+
 def test_review_curve(checkout: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     told = run(checkout, "review_curve.py", str(tmp_path / "curve.png"))

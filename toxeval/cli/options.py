@@ -191,6 +191,15 @@ INTERVALS = [
     click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
     click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap."),
 ]
+GROUPS = [
+    click.option(
+        "--by",
+        multiple=True,
+        metavar="COLUMN",
+        help="Score groups of rows: a column of their names, or several columns of yes and no, once for each.",
+    ),
+    click.option("--min-rows", type=int, metavar="N", help="Smaller groups are listed without scores; 10."),
+]
 STYLES = [
     click.option("--json", "style", flag_value="json", help="All of it as JSON."),
     click.option("--markdown", "style", flag_value="markdown", help="A Markdown table."),
@@ -212,6 +221,15 @@ def threshold_rule(given: dict[str, Any]) -> dict[str, Any]:
     rule = {name: value for name, value in rule.items() if value is not None}
     if rule and not given["threshold_from"]:
         raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --threshold-from")
+    return rule
+
+
+def group_rule(given: dict[str, Any], keys: Sequence[str] = ()) -> dict[str, Any]:
+    """How groups are scored; its options are taken out of those that were given."""
+    rule = {"min_rows": given.pop("min_rows"), "key": given.pop("key", None)}
+    rule = {name: value for name, value in rule.items() if value is not None}
+    if rule and not given["by"]:
+        raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --by")
     return rule
 
 
