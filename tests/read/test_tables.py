@@ -160,9 +160,14 @@ NESTED = [{"id": i, "scores": {"THREAT": {"summary": {"value": i / 10}}}, "label
 def _nested_files(folder: Path) -> list[Path]:
     (folder / "n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in NESTED))
     (folder / "n.json").write_text(json.dumps(NESTED))
+    columns = {name: [row[name] for row in NESTED] for name in NESTED[0]}
+    (folder / "columns.json").write_text(json.dumps(columns))
+    (folder / "records.json").write_text(
+        json.dumps(columns | {"scores": {"THREAT": [r["THREAT"] for r in columns["scores"]]}})
+    )
     pq.write_table(pa.Table.from_pylist(NESTED), folder / "n.parquet")
     datasets.Dataset.from_list(NESTED).save_to_disk(folder / "saved")
-    return [folder / name for name in ("n.jsonl", "n.json", "n.parquet", "saved")]
+    return [folder / name for name in ("n.jsonl", "n.json", "columns.json", "records.json", "n.parquet", "saved")]
 
 
 def test_nested_fields_by_a_dotted_path(tmp_path: Path) -> None:
