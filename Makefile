@@ -10,7 +10,7 @@ EXTRAS ?= test,plot,space,browser,spark$(if $(strip $(TORCH)),$(comma)trainer)
 WITH ?=
 PYTEST ?= -n 2
 
-.PHONY: demo space test lint bench dist-check clean
+.PHONY: demo space test test-all explore mutants lint bench dist-check clean
 
 # Score the example predictions that ship with the package.
 demo: $(VENV)/installed
@@ -21,9 +21,21 @@ METRIC ?= oracle_collab
 space: $(VENV)/installed-for-space
 	$(VENV)/bin/python metrics/$(METRIC)/app.py
 
-# Lint, types, and the whole test suite.
+# Lint, types, and the tests, without those that take minutes each.
 test: $(VENV)/installed-for-tests lint
+	$(VENV)/bin/python -m pytest $(PYTEST) -m "not slow"
+
+# Those, too: training, simulated coverage, Spark, processes that are killed, environments of their own.
+test-all: $(VENV)/installed-for-tests lint
 	$(VENV)/bin/python -m pytest $(PYTEST)
+
+# Hypothesis looks for new counterexamples; one that it finds is printed so that it can be pasted.
+explore: $(VENV)/installed-for-tests
+	HYPOTHESIS_PROFILE=explore $(VENV)/bin/python -m pytest $(PYTEST) -m "hypothesis and not slow"
+
+# Faults put into the code by hand, one at a time: each must make some test fail.
+mutants: $(VENV)/installed-for-tests
+	$(VENV)/bin/python tests/mutants.py
 
 lint: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff check .

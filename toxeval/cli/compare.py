@@ -15,6 +15,7 @@ from .options import (
     OPTIONS,
     STYLES,
     MetricCommand,
+    clock,
     group_rule,
     intervals,
     metric_argument,
@@ -66,7 +67,8 @@ def compare(
 
     rule = group_rule(given)
     job = Job(metric, confidence=intervals(confidence, resamples, seed), group_rule=rule, **given)
-    found = compared(job, keys)
+    with clock():
+        found = compared(job, keys)
     names = short_names(job.predictions)
     if style == "json":
         click.echo(found.to_json(names))

@@ -4,7 +4,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -255,3 +258,30 @@ def progress_bar(rows: Rows) -> Iterable[Batch]:
         for batch in rows:
             yield batch
             bar.update(batch.n_rows)
+
+
+@contextmanager
+def clock() -> Iterator[None]:
+    """On a terminal the time that has passed, where it is long: not all of it goes by with rows that are read."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    start, done = time.time(), threading.Event()
+
+    def show() -> None:
+        if done.wait(PATIENCE):
+            return
+        from tqdm import tqdm
+
+        with tqdm(bar_format="{elapsed}", leave=False) as bar:
+            bar.start_t = start
+            while not done.wait(0.5):
+                bar.refresh()
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

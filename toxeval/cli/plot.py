@@ -13,6 +13,7 @@ from .options import (
     JUDGES,
     OPTIONS,
     MetricCommand,
+    clock,
     group_rule,
     metric_argument,
     progress_bar,
@@ -62,17 +63,20 @@ def plot(metric: str, out: str, **given: Any) -> None:
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
     if job.human or job.judge_on:
-        plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
+        with clock():
+            plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
         click.echo(out)
         return
     if job.by:
         job = replace(job, confidence={"confidence_level": 0.95})
-        plots.save(plots.draw(pictures.groups_picture(groups_of(job, progress_bar).scores)), out)
+        with clock():
+            plots.save(plots.draw(pictures.groups_picture(groups_of(job, progress_bar).scores)), out)
         click.echo(out)
         return
     rows = {
         name: Rows(job.definition, predictions, references, job.columns)
         for name, (predictions, references) in zip(names, job.tables())
     }
-    plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
+    with clock():
+        plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
     click.echo(out)

@@ -19,6 +19,7 @@ from .options import (
     THRESHOLD_RULES,
     VALIDATION,
     MetricCommand,
+    clock,
     group_rule,
     intervals,
     metric_argument,
@@ -90,7 +91,8 @@ def score(
     threshold, groups = threshold_rule(given), group_rule(given)
     level = intervals(confidence, resamples, seed)
     job = Job(metric, confidence=level, threshold_rule=threshold, group_rule=groups, **given)
-    result = result_of(job, progress_bar)
+    with clock():
+        result = result_of(job, progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:

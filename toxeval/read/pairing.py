@@ -127,13 +127,16 @@ class Rows:
 
     def _counting(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """The rows that count."""
-        self.n_left_out = 0
+        self.n_left_out, n_kept = 0, 0
         for batch in batches:
             unscored = np.logical_or.reduce([batch.inputs.pop(name) for name in _UNSCORED if name in batch.inputs])
             self.n_left_out += int(unscored.sum())
             rows = np.flatnonzero(~unscored)
+            n_kept += len(rows)
             if len(rows):
                 yield Batch(take(batch.inputs, rows), len(rows), _within(batch, rows))
+        if not n_kept:
+            refuse(f"no rows but {self.left_out}", metric=self._definition.name, inputs=("predictions",))
 
     @property
     def left_out(self) -> str:
