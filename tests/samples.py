@@ -175,6 +175,15 @@ def _samples() -> list[Sample]:
             zero,
         ),
         Sample(
+            "conda_joint",
+            st.fixed_dictionaries({"predictions": labels(*INTENTS), "references": labels(*INTENTS)}),
+            _pairs(INTENTS),
+            [{"predictions": "O", "references": "O"}] * 2,
+            zero,
+            {"predictions": INTENTS, "references": INTENTS},
+            config="intent",
+        ),
+        Sample(
             "oracle_collab",
             st.fixed_dictionaries({"predictions": probabilities(), "references": labels(*TOXIC)}),
             oracle,
