@@ -305,7 +305,7 @@ def to_ids(sample: Sample, rows: Sequence[Row], which: Callable[[str], bool] = l
     def convert(name: str, item: Any) -> Any:
         if not which(name):
             return item
-        if sample.metric == "conda_joint":
+        if sample.id == "conda_joint":
             return {"intent": INTENTS.index(item["intent"]), "slots": [SLOTS.index(slot) for slot in item["slots"]]}
         if name not in sample.names:
             return item
