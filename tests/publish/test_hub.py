@@ -22,7 +22,7 @@ import toxeval
 from toxeval.hub.publish import publish
 
 pytestmark = [
-    pytest.mark.slow_env,
+    pytest.mark.slow,
     pytest.mark.skipif(
         Version(datasets.__version__) < Version("4"),
         reason="the environment it builds is the same whatever datasets is here",

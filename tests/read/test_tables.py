@@ -249,9 +249,9 @@ def test_files_of_one_folder_have_the_same_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "parquet"])
-def test_a_post_without_rationale_counts_as_all_0(form: str, shared: Path) -> None:
+def test_a_post_without_rationale_counts_as_all_0(form: str, shipped: Path) -> None:
     """road-48"""
-    source = shared / "data" / "golden" / "sold" / "synthetic_SOLD_test.tsv"
+    source = shipped / "sold" / "synthetic_SOLD_test.tsv"
     (batch,) = open_table(str(source)).batches(["post_id", "tokens", "rationales"])
     lengths = [len(tokens.split(" ")) for tokens in batch["tokens"]]
     gold = [json.loads(cell) or [0] * n for cell, n in zip(batch["rationales"], lengths)]

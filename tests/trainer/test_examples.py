@@ -12,6 +12,9 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 
+pytestmark = pytest.mark.slow
+
+
 def run(checkout: Path, script: str, *arguments: str) -> str:
     program = [sys.executable, str(checkout / "examples" / script), *arguments]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "TRANSFORMERS_VERBOSITY": "error"}
