@@ -38,7 +38,9 @@ OF_DIA = "tests/metrics/test_dia_safety_rate.py"
 
 FAULTS = [
     # scores of labels
-    Fault(f"{CORE}/scoring.py", "whole = 2 * tp + fp + fn", "whole = tp + fp + fn", "tests/metrics/test_sold_macro_f1.py"),
+    Fault(
+        f"{CORE}/scoring.py", "whole = 2 * tp + fp + fn", "whole = tp + fp + fn", "tests/metrics/test_sold_macro_f1.py"
+    ),
     Fault(
         f"{CORE}/scoring.py",
         "missing = np.equal(denominator, 0)",
@@ -244,7 +246,20 @@ def noticed(fault: Fault, copy: Path) -> bool:
     path.write_text(text.replace(fault.right, fault.wrong, 1), encoding="utf-8")
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider", *fault.tests.split()],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "-n",
+                "0",
+                "-m",
+                "not slow",
+                "-p",
+                "no:cacheprovider",
+                *fault.tests.split(),
+            ],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,

@@ -23,6 +23,7 @@ from toxeval.core.refusals import Refusal
 from toxeval.loading import plain
 from toxeval.page.rows import open_given
 from toxeval.read import Rows, Table, add_rows, open_table
+from toxeval.read.tables import as_list
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
