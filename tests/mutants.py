@@ -38,12 +38,14 @@ OF_DIA = "tests/metrics/test_dia_safety_rate.py"
 
 FAULTS = [
     # scores of labels
-    Fault(f"{CORE}/scoring.py", "whole = 2 * tp + fp + fn", "whole = tp + fp + fn", "tests/core/test_scoring.py"),
+    Fault(
+        f"{CORE}/scoring.py", "whole = 2 * tp + fp + fn", "whole = tp + fp + fn", "tests/metrics/test_sold_macro_f1.py"
+    ),
     Fault(
         f"{CORE}/scoring.py",
         "missing = np.equal(denominator, 0)",
         "missing = np.equal(denominator, 1)",
-        "tests/core/test_scoring.py tests/metrics/test_sold_macro_f1.py",
+        "tests/core/test_groups.py tests/metrics/test_sold_macro_f1.py",
     ),
     Fault(
         f"{CORE}/scoring.py",
@@ -67,7 +69,7 @@ FAULTS = [
         f"{CORE}/scoring.py",
         "combined = references.astype(np.int64) * width + predictions",
         "combined = predictions.astype(np.int64) * width + references",
-        "tests/core tests/metrics/test_threat_f1.py",
+        "tests/core/test_scoring.py tests/metrics/test_threat_f1.py",
     ),
     Fault(
         f"{SOLD}/scores.py",
@@ -244,7 +246,20 @@ def noticed(fault: Fault, copy: Path) -> bool:
     path.write_text(text.replace(fault.right, fault.wrong, 1), encoding="utf-8")
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *fault.tests.split()],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "-n",
+                "0",
+                "-m",
+                "not slow",
+                "-p",
+                "no:cacheprovider",
+                *fault.tests.split(),
+            ],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
