@@ -338,3 +338,18 @@ def test_answers_of_perspective(tmp_path: Path, metric: str) -> None:
         check(tmp_path, metric, {"prediction_scores": SCORES, "references": references}, *files)
     else:
         check(tmp_path, metric, {"predictions": [0.75] * 4, "references": references}, *files)
+
+
+def test_every_command_takes_a_layout(tmp_path: Path) -> None:
+    rows = [{"tokens": ["gg", "you"], "ref_slots": ["S", "P"], "ref_intent": "O"}] * 4
+    wrong = [row | {"pred_slots": ["S", "O"], "pred_intent": "O"} for row in rows]
+    right = [row | {"pred_slots": ["S", "P"], "pred_intent": "O"} for row in rows]
+    mine, other = jointbert_lines(tmp_path / "mine.txt", wrong), jointbert_lines(tmp_path / "other.txt", right)
+    said = ["conda_joint", "--format", "jointbert", "--references", jointbert_folder(tmp_path / "gold", rows, "ref")]
+    compared = toxeval("compare", *said, "--predictions", mine, other, "--json").json()
+    assert [each["jsa"]["difference"] for each in compared["comparisons"].values()] == [1.0]
+    runs = toxeval("score", *said, "--predictions", mine, other, "--json").json()
+    assert runs["scores"]["jsa"] == 0.5
+    assert "never predicted" in toxeval("doctor", *said, "--predictions", mine).out
+    pytest.importorskip("matplotlib")
+    assert toxeval("plot", *said, "--predictions", mine, "--out", tmp_path / "a.svg").status == 0

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from kinds import KINDS
 from samples import SAMPLES, Row, Sample, assert_same, ids
 
 pytest.importorskip("pyspark", reason="the extra toxeval[spark] is not installed")
@@ -168,6 +169,29 @@ def test_what_is_wrong_before_any_row_is_read(spark: Any) -> None:
         toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1")
     with pytest.raises(ValueError, match="^sold_macro_f1: predictions: no rows"):
         toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1", by="references")
+
+
+REFUSED_KINDS = "None among names", "bools that may mean either", "NaN among scores", "lists of different lengths"
+
+
+def test_kinds_of_values(spark: Any) -> None:
+    """What all doors are asked in test_kinds_through_doors.py, here in one session."""
+    import toxeval.spark
+
+    wrong = {}
+    for kind in KINDS:
+        if "Spark" in kind.lost_in or kind.refused and kind.name not in REFUSED_KINDS:  # each takes seconds
+            continue
+        df = spark.createDataFrame(pa.table(kind.columns)).coalesce(1)
+        found = kind.outcome(
+            lambda df=df, kind=kind: toxeval.spark.score(df, kind.metric, config_name=kind.config, **kind.options)
+        )
+        expected = kind.expected("Spark")
+        if isinstance(found, tuple) and isinstance(expected, tuple):  # rows of a table in Spark have no numbers
+            found, expected = found[0], expected[0]
+        if str(found) != str(expected):
+            wrong[kind.name] = found, expected
+    assert not wrong
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7])
