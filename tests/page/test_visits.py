@@ -38,7 +38,10 @@ def slow_but(metric: str, sample: Sample) -> list[Any]:
     return [] if sample.metric == metric else [pytest.mark.slow]
 
 
-@pytest.mark.parametrize("sample", [pytest.param(s, marks=slow_but("sold_macro_f1", s), id=s.metric) for s in VISITED])
+ALL = [pytest.param(sample, marks=slow_but("sold_macro_f1", sample), id=sample.metric) for sample in VISITED]
+
+
+@pytest.mark.parametrize("sample", ALL)
 def test_a_visit(sample: Sample, browser: Any, published: Callable[[str], Path], tmp_path: Path, hf_home: Path) -> None:
     """One visit does everything: starting a page takes longer than most of it."""
     with serving(published(sample.metric), tmp_path / "server", hf_home, alone=True) as server:
