@@ -57,6 +57,7 @@ def read_result(path: str) -> tuple[Result, str]:
             matched=content.get("matched") or "",
             layout=content.get("layout") or "",
             left_out=content.get("left_out") or "",
+            groups=content.get("groups") or {},
             threshold_from=content.get("threshold_from") or {},
             version=content["toxeval"],
         )

@@ -183,12 +183,13 @@ class Number(Option):
     @property
     def allowed(self) -> str:
         """The range."""
-        if self.inside:
-            return f"above {self.low:g} and below {self.high:g}"
         return self._range
 
     @property
     def _range(self) -> str:
+        """What one number may be, also where several are given."""
+        if self.inside:
+            return f"above {self.low:g} and below {self.high:g}"
         return f"a number from {self.low} {'up' if self.high == math.inf else f'to {self.high}'}"
 
     def _checked(self, value: Any) -> float:
@@ -197,7 +198,7 @@ class Number(Option):
     def _number(self, value: Any, within: str = "") -> float:
         outside = not is_number(value) or not self.low <= value <= self.high or value == math.inf
         if outside or self.inside and value in (self.low, self.high):
-            refuse(describe(value), self._range if outside else self.allowed, option=within or self.name)
+            refuse(describe(value), self._range, option=within or self.name)
         return plain_number(value) + 0.0  # + 0.0 makes 0.0 of -0.0
 
 

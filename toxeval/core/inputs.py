@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from .dataset_columns import read_column
 from .refusals import BOOLS, SetOption, Text, ThisRow, describe, is_number, refuse
 
 #: How far two probability columns may be from summing to 1: float32 softmax, or figures printed to three digits.
@@ -23,6 +24,8 @@ HALF_PRECISION_TOLERANCE = 1e-2
 SURE_ROWS = 10
 #: Of numbers of few bits: how many of nine decimal digits may be too many.
 SPARE_DIGITS = {np.dtype(np.float32): 4, np.dtype(np.float16): 8}
+#: The types of such numbers.
+NARROW = (np.float32, np.float16)
 #: Powers of ten that float64 holds exactly.
 POWERS = np.array([float(f"1e{n}") for n in range(23)])
 
@@ -85,78 +88,21 @@ def materialise(place: Place, values: Any) -> Any:
         place.refuse("missing", "one value a row")
     library = type(values).__module__.partition(".")[0]
     if library == "datasets":
-        return materialise(place, _read_column(place, values))
+        if not hasattr(values, "__len__"):
+            hint = "a stream has no column: give its batches to add_batch"
+            place.refuse(describe(values), "a list, an array or a column with one value a row", hint)
+        return materialise(place, read_column(values))
     if library == "pyarrow":
         return from_arrow(place, values)
     if hasattr(values, "detach"):
         return _from_torch(place, values)
+    if library == "polars" and values.dtype.is_nested():  # whose lists and records are objects of its own
+        return from_arrow(place, values.to_arrow())
     if hasattr(values, "to_numpy"):  # pandas and polars: by position, whatever the index
         return values.to_numpy()
     if hasattr(values, "__array__"):
         return materialise(place, np.asarray(values))
     place.refuse(describe(values), "a list, an array or a column with one value a row")
-
-
-def _read_column(place: Place, column: Any) -> Any:
-    """A lazy column of ``datasets``, as it is stored: the formats of tensors make float32 of float64. Class labels come
-    as the names the dataset declares: its order of ids needn't be the metric's."""
-    if not hasattr(column, "__len__"):
-        hint = "a stream has no column: give its batches to add_batch"
-        place.refuse(describe(column), "a list, an array or a column with one value a row", hint)
-    source, feature = getattr(column, "source", None), getattr(column, "features", None)
-    kind = getattr(source, "format", {}).get("type")
-    labels = has_class_labels(feature)
-    if kind in ("numpy", "torch", "tensorflow", "jax") or kind is not None and labels:
-        column = source.with_format(None)[column.column_name]  # type: ignore[union-attr]
-    return [class_label_names(value, feature) for value in column[:]] if labels else column[:]
-
-
-def has_class_labels(feature: Any) -> bool:
-    """Whether there are class labels anywhere in a feature of ``datasets``, as an object or as it is written down."""
-    if getattr(feature, "names", None) is not None or isinstance(feature, Mapping) and _names(feature):
-        return True
-    return any(map(has_class_labels, _parts(feature)))
-
-
-def class_label_names(value: Any, feature: Any) -> Any:
-    """A value with names for the ids of class labels in it; a negative id, such as -100, stays as it is.
-
-    >>> feature = {"_type": "Sequence", "feature": {"_type": "ClassLabel", "names": ["O", "T"]}}
-    >>> class_label_names([1, 0, -100], feature)
-    ['T', 'O', -100]
-    """
-    if isinstance(feature, (list, tuple)) and feature:  # a list of records, as older versions write it
-        feature = {"feature": feature[0]}
-    inner = feature.get("feature") if isinstance(feature, Mapping) else getattr(feature, "feature", None)
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [class_label_names(item, inner) for item in value]
-    if isinstance(value, Mapping):
-        fields = inner if inner is not None else feature  # old files have a sequence of records as a record
-        known = fields if isinstance(fields, Mapping) else {}
-        return {key: class_label_names(item, known.get(key)) for key, item in value.items()}
-    names = _names(feature)
-    if not names or not isinstance(value, (int, np.integer)) or isinstance(value, BOOLS) or value < 0:
-        return value
-    if value >= len(names):
-        refuse(f"class label {value}", f"0 to {len(names) - 1}: the dataset declares so many names")
-    return names[value]
-
-
-def _names(feature: Any) -> Any:
-    """The names of a class label, if a feature is one."""
-    if isinstance(feature, Mapping):
-        return feature.get("names") if feature.get("_type") == "ClassLabel" else None
-    return getattr(feature, "names", None)
-
-
-def _parts(feature: Any) -> Iterable[Any]:
-    """The features within a feature."""
-    if isinstance(feature, Mapping):
-        return feature.values()
-    if isinstance(feature, (list, tuple)):
-        return feature
-    inner = getattr(feature, "feature", None)
-    return () if inner is None else (inner,)
 
 
 def _unmasked(place: Place, values: np.ma.MaskedArray) -> np.ndarray:
@@ -198,8 +144,8 @@ def from_arrow(place: Place, values: Any) -> Any:
         row = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
         place.refuse("None", "a value in every row", row=row)
     kind = values.type
-    if pa.types.is_decimal(kind):
-        return values.cast(pa.float64()).to_numpy()
+    if pa.types.is_decimal(kind):  # cast at once, 0.3 would be 3 * 0.1
+        return values.cast(pa.string()).cast(pa.float64()).to_numpy()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return values.to_numpy(zero_copy_only=False)
     return values
@@ -354,16 +300,19 @@ def _sum_to_1(columns: np.ndarray) -> bool:
 def _as_numbers(place: Place, values: Any) -> np.ndarray:
     rows = materialise(place, values)
     if is_arrow(rows):
-        rows = rows.to_pylist()
+        rows = _rows_of_arrow(rows)
     if isinstance(rows, np.ndarray) and rows.dtype == object:
         rows = rows.tolist()
     if isinstance(rows, list) and rows and hasattr(rows[0], "detach"):  # a list of tensors
         rows = [_from_torch(place, value, row) if hasattr(value, "detach") else value for row, value in enumerate(rows)]
     array = _array(rows)
     if array.dtype.kind == "O" and isinstance(rows, list):
-        rows = [plain_values(row) if isinstance(row, (list, tuple)) else row for row in plain_values(rows)]
+        rows = [plain_values(row) if isinstance(row, (list, tuple, np.ndarray)) else row for row in plain_values(rows)]
         array = _array(rows)
-    if array.dtype.kind in "iuf" and not _has_bools(rows) or len(rows) == 0:
+    kinds = _kinds(rows)
+    if array.dtype.kind in "iuf" and kinds.isdisjoint(BOOLS) or len(rows) == 0:
+        if array.dtype == np.float64 and not kinds.isdisjoint(NARROW):  # beside others, which would widen them
+            return np.array([_printed(row) for row in rows])
         return array.astype(np.float64) if array.dtype.kind == "O" else array
     for row, value in enumerate(rows):
         value = value.item() if getattr(value, "ndim", None) == 0 else value
@@ -384,16 +333,37 @@ def _array(rows: Any) -> np.ndarray:
         return np.empty(0, dtype=object)
 
 
-def _has_bools(rows: Any) -> bool:
-    """Whether a list, or a list or array in it, holds a bool: among numbers NumPy makes 1.0 of True."""
+def _kinds(rows: Any) -> set[type]:
+    """The types of what a list holds, also in lists and arrays in it."""
     if not isinstance(rows, list):
-        return False
+        return set()
     kinds = set(map(type, rows))
     if kinds & {list, tuple}:
         kinds |= set(map(type, chain.from_iterable(row for row in rows if isinstance(row, (list, tuple)))))
     if np.ndarray in kinds:
         kinds |= {row.dtype.type for row in rows if isinstance(row, np.ndarray)}
-    return not kinds.isdisjoint(BOOLS)
+    return kinds
+
+
+def _printed(row: Any) -> Any:
+    """A row's numbers, of float32 and float16 the decimals that they print."""
+    if isinstance(row, (list, tuple, np.ndarray)):
+        return [_printed(number) for number in row]
+    return float(str(row)) if isinstance(row, NARROW) else row
+
+
+def _rows_of_arrow(rows: Any) -> Any:
+    """Lists of numbers of one length as an array of shape (n, length), anything else as a list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = rows.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        numbers = rows.flatten()
+        lengths = pc.list_value_length(rows).unique()
+        if pa.types.is_floating(kind.value_type) and not numbers.null_count and len(lengths) == 1:
+            return numbers.to_numpy(zero_copy_only=False).reshape(len(rows), lengths[0].as_py())
+    return rows.to_pylist()
 
 
 def _check_finite(place: Place, array: np.ndarray) -> None:

@@ -147,8 +147,9 @@ class Words:
             return f"option {refusal.option}"
         line = "" if refusal.line is None else f"line {refusal.line}"
         row = self.row(refusal) if refusal.file and refusal.row is not None else ""
-        there = " and ".join(self.input(refusal, name) for name in refusal.inputs) or refusal.where or row
-        return ": ".join(filter(None, [refusal.file, line, there]))
+        there = [" and ".join(self.input(refusal, name) for name in refusal.inputs)]
+        there = there if refusal.inputs else [row, refusal.where]
+        return ": ".join(filter(None, [refusal.file, line, *there]))
 
     def input(self, refusal: Refusal, name: str) -> str:
         """Where in one of the inputs it is."""

@@ -177,6 +177,7 @@ def _refuse_none(definition: Definition, inputs: Sequence[Input], table: Table) 
     hint: list[str | SayColumns] = []
     for each in inputs:
         hint += [" or " if hint else "say which one it is with ", *say(each)]
+    hint += [f"; {table.otherwise}"] if table.otherwise else []
     found, name = f"no such column in {table.name}", inputs[0].name
     refuse(found, _columns([table]), tuple(hint), metric=definition.name, inputs=(name,))
 

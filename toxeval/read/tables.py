@@ -55,6 +55,7 @@ class Table:
         layout: the layout it was read by, see `layouts`.
         first: columns that are what they are called, whatever other columns there are.
         unscored: which rows don't count.
+        otherwise: how its program writes more columns, for messages where one is missing.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Table:
     layout: str = ""
     first: tuple[str, ...] = ()
     unscored: Unscored | None = None
+    otherwise: str = ""
 
     def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
         """Some columns, in batches of rows.

@@ -81,30 +81,31 @@ def _by_context(table: Table, records: Sequence[Record]) -> dict[str, list[Any]]
     for batch in table.batches(names):
         for name, values in batch.items():
             columns[name] += as_list(values)
-    lengths = [len(record[REPLIES]) for record in records]
+    replies = [len(record[REPLIES]) for record in records]
+    is_list = any(isinstance(values[0], list) for values in columns.values())
+    rows = [1] * len(records) if is_list else replies
+    found = len(columns[names[0]])
+    if found != sum(rows):
+        what = "lists of verdicts for {} contexts" if is_list else "verdicts for {} replies"
+        allowed = "one for each, in the order of the replies"
+        refuse(f"{found} {what.format(sum(rows))}", allowed, file=table.name)
+    contexts = chain.from_iterable([_one_line(record[CONTEXT])] * n for record, n in zip(records, rows))
+    for row, (own, context) in enumerate(zip(columns.pop(CONTEXT, []), contexts)):
+        if _one_line(str(own)) != context:
+            refuse("another context than the replies have there", file=table.name, line=table.line(row), row=row)
+    if not is_list:
+        ends = np.cumsum(replies).tolist()
+        return {name: [values[e - n : e] for e, n in zip(ends, replies)] for name, values in columns.items()}
     lists = {name: values for name, values in columns.items() if isinstance(values[0], list)}
-    found, wanted = len(columns[names[0]]), len(records) if lists else sum(lengths)
-    if found != wanted:
-        what = "lists of verdicts for {} contexts" if lists else "verdicts for {} replies"
-        refuse(f"{found} {what.format(wanted)}", "one for each, in the order of the replies", file=table.name)
-    if not lists:
-        ends = np.cumsum(lengths).tolist()
-        lists = {name: [values[e - n : e] for e, n in zip(ends, lengths)] for name, values in columns.items()}
-    _check(table, lists, records)
+    for name, values in lists.items():
+        for row, (value, n) in enumerate(zip(values, replies)):
+            own = len(value) if isinstance(value, list) else "no list"
+            if own != n:
+                allowed = "one for each"
+                refuse(
+                    f"{own} in {shown(name)} for {n} replies", allowed, file=table.name, line=table.line(row), row=row
+                )
     return lists
-
-
-def _check(table: Table, lists: dict[str, list[Any]], records: Sequence[Record]) -> None:
-    """Refuse lists of verdicts that aren't as long as those of the replies, and those on other contexts."""
-    for row, record in enumerate(records):
-        for name, values in lists.items():
-            n = len(values[row]) if isinstance(values[row], list) else "no list"
-            if n != len(record[REPLIES]):
-                found = f"{n} in {shown(name)} for {len(record[REPLIES])} replies"
-                refuse(found, "one for each", file=table.name, line=table.line(row), row=row)
-        contexts = {_one_line(str(each)) for each in lists.get(CONTEXT, [[]] * len(records))[row]}
-        if contexts - {_one_line(record[CONTEXT])}:
-            refuse(f"verdicts on another context than number {row} of the replies", "the same order", file=table.name)
 
 
 def _categories(records: Sequence[Record], data: Given | None) -> list[str]:

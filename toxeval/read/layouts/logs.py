@@ -134,8 +134,13 @@ def _samples(file: Any) -> Iterator[Mapping[str, Any]]:
 
 def _of_json(file: Any) -> list[dict[str, Any]]:
     file.seek(0)
+    content = file.read()
     try:
-        log = json.load(file)
+        log = json.loads(content)
+    except json.JSONDecodeError as error:
+        if content.lstrip().startswith(b"{"):
+            refuse(f"broken JSON ({error.msg})", where=_INSPECT, line=error.lineno)
+        _refuse(_INSPECT, "neither JSON nor a .eval file")
     except ValueError:
         _refuse(_INSPECT, "neither JSON nor a .eval file")
     samples = log.get("samples") if isinstance(log, dict) else None

@@ -6,6 +6,7 @@ column that is called like it. Where there are two labels and only the higher sc
 what is missing to 1.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from .given import Files, json_values
 
 LABEL, SCORE = "label", "score"
 _WANTED = 'records such as {"label": "threat", "score": 0.9}, or a list of them for each text'
+
+_ALL_LABELS = "with top_k=None a pipeline gives the score of every label"
 
 
 def read(files: Files) -> tuple[Table, Table | None]:
@@ -39,7 +42,8 @@ def read(files: Files) -> tuple[Table, Table | None]:
         for name in columns:
             if name in others:
                 refuse(f"a label and a field with the name {describe(name)}", "different names")
-    return from_columns(source.name, columns | others), files.plain_references()
+    table = from_columns(source.name, columns | others)
+    return replace(table, otherwise=_ALL_LABELS if len(scores[0]) == 1 else ""), files.plain_references()
 
 
 def _row(value: Any) -> tuple[dict[str, float], dict[str, Any]]:
