@@ -110,6 +110,8 @@ def put_costs(
         reviews = costs["review"] * moderators * k
         most = reviews + n * max(costs["false_positive"], costs["false_negative"])
         scores.within(f"cost{at}", team.cost(costs, moderators), reviews, most, n)
+    for name, against in (("_without_review", "no_review"), ("_of_reviewing_all", "reviewing_all")):
+        scores.note(f"saved_against_{against}", scores.values[f"cost{name}"] - scores.values[f"cost{CHEAPEST}"])
 
 
 def costed(

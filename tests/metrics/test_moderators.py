@@ -200,6 +200,8 @@ def test_costs_by_looking_at_every_k(
     assert found["cost_without_review"] == pytest.approx(every[0], abs=1e-12)
     assert found["cost_of_reviewing_all"] == pytest.approx(every[-1], abs=1e-12)
     assert found["cost_at_cheapest"] == pytest.approx(min(every), abs=1e-12)
+    assert found["saved_against_no_review"] == pytest.approx(every[0] - min(every), abs=1e-12)
+    assert found["saved_against_reviewing_all"] == pytest.approx(every[-1] - min(every), abs=1e-12)
     cheapest = round(found["cheapest_review_fraction"] * len(rows))
     assert every[cheapest] == pytest.approx(min(every), abs=1e-12)
 
