@@ -6,8 +6,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from toxeval.core.containers import Place, is_arrow, materialise
 from toxeval.core.declarations import GROUP
-from toxeval.core.inputs import Place, encode_ids, is_arrow, materialise
+from toxeval.core.inputs import encode_ids
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal, Text, refuse
 from toxeval.core.resampling import RESAMPLES, Draws, cluster_counts
