@@ -10,7 +10,7 @@ EXTRAS ?= test,plot,space,browser,spark$(if $(strip $(TORCH)),$(comma)trainer)
 WITH ?=
 PYTEST ?= -n 2
 
-.PHONY: demo space test lint bench dist-check clean
+.PHONY: demo space test test-slow test-all explore mutants lint bench dist-check clean
 
 # Score the example predictions that ship with the package.
 demo: $(VENV)/installed
@@ -21,9 +21,23 @@ METRIC ?= oracle_collab
 space: $(VENV)/installed-for-space
 	$(VENV)/bin/python metrics/$(METRIC)/app.py
 
-# Lint, types, and the whole test suite.
+# Lint, types, and the tests, without those that take minutes each.
 test: $(VENV)/installed-for-tests lint
-	$(VENV)/bin/python -m pytest $(PYTEST)
+	$(VENV)/bin/python -m pytest $(PYTEST) -m "not slow"
+
+# The others: training, simulated coverage, Spark, processes that are killed, environments of their own.
+test-slow: $(VENV)/installed-for-tests
+	$(VENV)/bin/python -m pytest $(PYTEST) -m slow
+
+test-all: test test-slow
+
+# Hypothesis looks for new counterexamples; one that it finds is printed so that it can be pasted.
+explore: $(VENV)/installed-for-tests
+	HYPOTHESIS_PROFILE=explore $(VENV)/bin/python -m pytest $(PYTEST) -m "hypothesis and not slow"
+
+# Faults put into the code by hand, one at a time: each must make some test fail.
+mutants: $(VENV)/installed-for-tests
+	$(VENV)/bin/python tests/mutants.py
 
 lint: $(VENV)/installed-for-tests
 	$(VENV)/bin/ruff check .
@@ -33,36 +47,36 @@ lint: $(VENV)/installed-for-tests
 $(VENV)/installed: setup.cfg pyproject.toml
 	@echo "Installing into $(VENV): a minute or more, once"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --editable .
+	$(VENV)/bin/pip install --disable-pip-version-check --editable .
 	touch $@
 
 $(VENV)/installed-for-space: setup.cfg pyproject.toml
 	@echo "Installing into $(VENV): a minute or more, once"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --editable ".[space]"
+	$(VENV)/bin/pip install --disable-pip-version-check --editable ".[space]"
 	touch $(VENV)/installed $@
 
 $(VENV)/installed-for-tests: setup.cfg pyproject.toml
 	@echo "Installing into $(VENV): a minute or more, once"
 	$(PYTHON) -m venv $(VENV)
-	$(if $(strip $(TORCH)),$(VENV)/bin/pip install --quiet "$(TORCH)")
-	$(VENV)/bin/pip install --quiet --editable ".[$(EXTRAS)]" $(if $(strip $(WITH)),"$(WITH)")
+	$(if $(strip $(TORCH)),$(VENV)/bin/pip install --disable-pip-version-check "$(TORCH)")
+	$(VENV)/bin/pip install --disable-pip-version-check --editable ".[$(EXTRAS)]" $(if $(strip $(WITH)),"$(WITH)")
 	touch $(VENV)/installed $@
 
 # Ours against what people use today; prints the table and writes benchmarks/results.{md,json}.
 bench: $(VENV)/installed-for-tests
-	$(VENV)/bin/pip install --quiet seqeval torchmetrics
+	$(VENV)/bin/pip install --disable-pip-version-check seqeval torchmetrics
 	$(VENV)/bin/python benchmarks/bench.py
 
 # What a release uploads: wheel and sdist, their metadata checked, each installed in a fresh environment and used there.
 dist-check: $(VENV)/installed
 	rm -rf dist
-	$(VENV)/bin/pip install --quiet build twine
+	$(VENV)/bin/pip install --disable-pip-version-check build twine
 	$(VENV)/bin/python -m build
 	$(VENV)/bin/twine check --strict dist/*
 	for file in $(CURDIR)/dist/*; do \
 	    folder=$$(mktemp -d) && (cd $$folder && $(abspath $(VENV))/bin/python -m venv fresh && \
-	    fresh/bin/pip install --quiet $$file && fresh/bin/pip check && \
+	    fresh/bin/pip install --disable-pip-version-check $$file && fresh/bin/pip check && \
 	    fresh/bin/python -m toxeval.demo && fresh/bin/toxeval list) || exit 1; rm -r $$folder; \
 	done
 

@@ -5,7 +5,8 @@
 Each is a whole process on a file of n rows and four columns (id, score, label, text), less the same process on a file
 of ten rows: what the rows take, start-up aside, of which importing pyarrow is a part in both. They take turns, and
 medians are given, of the time that passes and of the processors' time, which others on the machine change less.
-pyarrow's reader uses both processors, ours one. Prints a table and writes it to benchmarks/reading.md.
+pyarrow's reader uses both processors, ours one. A dash: start-ups differ by as much. Prints a table and writes it to
+benchmarks/reading.md.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ HERE = Path(__file__).parent
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
 #: Of the start-up, so that only the rows are left.
 FEW = 10
+#: Seconds by which two start-ups may differ.
+NOISE = 0.05
 #: How many times pyarrow's processor time we may take at 10^6 rows.
 ALLOWED = {"csv": 3.0, "jsonl": 5.0}
 OURS = "import sys, pyarrow.csv; from toxeval.cli import main; sys.argv[1:] = {arguments!r}; main()"
@@ -104,6 +107,11 @@ def compare(folder: Path, kind: str, n: int, runs: int) -> tuple[Cost, Cost]:
     return ours, theirs
 
 
+def ratio(ours: float, theirs: float) -> str:
+    """How many times theirs ours is; a dash where theirs is no more than two start-ups differ by."""
+    return f"{ours / theirs:.1f}" if theirs > NOISE else "–"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=SIZES)
@@ -115,8 +123,8 @@ def main() -> None:
         for kind in READERS:
             for n in given.rows:
                 ours, theirs = compare(Path(folder), kind, n, max(2, given.runs if n < 10**7 else given.runs // 2))
-                row = [kind, f"{n:,}", f"{ours.wall:.3f}", f"{theirs.wall:.3f}", f"{ours.wall / theirs.wall:.1f}"]
-                row += [f"{ours.cpu:.3f}", f"{theirs.cpu:.3f}", f"{ours.cpu / theirs.cpu:.1f}"]
+                row = [kind, f"{n:,}", f"{ours.wall:.3f}", f"{theirs.wall:.3f}", ratio(ours.wall, theirs.wall)]
+                row += [f"{ours.cpu:.3f}", f"{theirs.cpu:.3f}", ratio(ours.cpu, theirs.cpu)]
                 row += [f"{ALLOWED[kind]:g}" if n == 10**6 else "", f"{ours.memory:.0f}"]
                 lines.append(row)
                 print(" ".join(row), flush=True)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from tiny_bert import arguments, config, make_tokenizer
 from torch import nn
-from toxeval.metrics.conda_joint.conda_joint import INTENTS, SLOTS
+from toxeval.metrics.conda_joint.scores import INTENTS, SLOTS
 from transformers import BertConfig, BertModel, Trainer
 
 import toxeval

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from command import toxeval as command
 from sources import csv_text
 
 import toxeval
@@ -66,6 +68,22 @@ def computed(task: str, said: Sequence[str], given: Mapping[str, Sequence[str]])
         scores = metric.compute(predictions=predictions, **given, invalid="count", confidence_level=0.95) or {}
     ends = {f"{prompt.headline}_low", f"{prompt.headline}_high"}
     return {key: scores[key] for key in scores if key in ends or not key.endswith(("_low", "_high", "_resamples"))}
+
+
+def scored_log(task: str, layout: str, path: Path) -> dict[str, Any]:
+    """The same of a harness's log by ``toxeval score``; null is nan."""
+    prompt = prompts()[task]
+    said = ["--config", prompt.definition.config, "--format", layout, "--predictions", path, "--answers", prompt.rule]
+    for word, label in prompt.aliases.items():
+        said += ["--alias", f"{word}={label}"]
+    said += ["--option", "invalid=count", "--confidence", "0.95", "--json"]
+    scores = command("score", prompt.definition.name, *said).json()["scores"]
+    ends = {f"{prompt.headline}_low", f"{prompt.headline}_high"}
+    return {
+        key: math.nan if value is None else value
+        for key, value in scores.items()
+        if key in ends or not key.endswith(("_low", "_high", "_resamples"))
+    }
 
 
 def differences(scores: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:

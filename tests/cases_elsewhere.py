@@ -94,3 +94,23 @@ NOT_APPLICABLE = {
     "data-10-pin-revision": _DATA,
     "data-11-utterance-slots": _DATA,
 }
+
+_CLI, _SPLIT = "tests/cli/test_roads.py", "tests/datasets/test_sold.py"
+
+#: Report of a wrong number on the way of predictions to a score -> the test of it.
+ROADS_TESTED_BY = {
+    "road-01-process-substitution": f"{_CLI}::test_pipes_are_read_whole",
+    "road-03-dev-stdin": f"{_CLI}::test_pipes_are_read_whole",
+    "road-06-raw-quotes-tsv": f"{_CLI}::test_raw_quotes",
+    "road-14-confidence-of-top-label": f"{_CLI}::test_confidences_of_the_predicted_label",
+    "road-15-mplbackend": "tests/test_plots.py::test_the_backend_of_a_notebook_is_no_matter",
+    "road-17-legend-dollar": "tests/test_plots.py::test_names_are_shown_as_they_are",
+    "road-18-result-bom": f"{_CLI}::test_results_as_powershell_saves_them",
+    "road-23-logged-twice": f"{_CLI}::test_a_run_that_was_logged_twice",
+    "road-33-nan-group": "tests/spark/test_spark.py::test_rows_whose_key_is_no_number_are_one_group",
+    "road-41-page-strips": "tests/read/test_tables.py::test_what_the_pages_once_forgave",
+    "road-43-one-split": f"{_SPLIT}::test_one_split_needs_one_file",
+    "road-46-other-revision": f"{_SPLIT}::test_damage_stops_with_file_and_line",
+    "road-47-generations-of-ones-own": "tests/datasets/test_dia_safety.py::test_replies_of_a_chatbot_of_ones_own",
+    "road-48-post-id": f"{_CLI}::test_what_a_rationale_left_empty",
+}

@@ -1,5 +1,6 @@
 """What all tests share: Hugging Face caches of their own, the checkout, the real data, Hypothesis settings."""
 
+import gzip
 import os
 import shutil
 import tempfile
@@ -22,12 +23,36 @@ quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci", derandomize=True, database=None, deadline=None, max_examples=30, suppress_health_check=quiet
 )
-settings.register_profile("explore", database=None, deadline=None, max_examples=1000, suppress_health_check=quiet)
+settings.register_profile(
+    "explore", database=None, deadline=None, max_examples=1000, print_blob=True, suppress_health_check=quiet
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(CACHE, ignore_errors=True)
+
+
+#: The benchmarks' real files, where they are.
+SHARED = Path(os.environ.get("TOXEVAL_SHARED", CHECKOUT.parent / "shared"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests on real rows that may not be passed on are for those who have them; the first line of a run says so."""
+    if SHARED.is_dir():
+        return
+    with_real_rows = [item for item in items if "shared" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=with_real_rows)
+    items[:] = [item for item in items if item not in set(with_real_rows)]
+
+
+def pytest_report_header() -> str:
+    """What a run leaves out, and how to have it."""
+    return (
+        ""
+        if SHARED.is_dir()
+        else "without tests on real rows of CONDA and DiaSafety: name their folder in TOXEVAL_SHARED"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -37,12 +62,19 @@ def checkout() -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder with the benchmarks' real files and the figures to check against."""
-    folder = Path(os.environ.get("TOXEVAL_SHARED", CHECKOUT.parent / "shared"))
-    if not folder.is_dir():
-        pytest.skip(f"no folder with the real data at {folder} (set TOXEVAL_SHARED)")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the folder with the files that the tests read, which anyone has; packed ones unpacked."""
+    folder = tmp_path_factory.mktemp("files") / "shipped"
+    shutil.copytree(CHECKOUT / "tests" / "shipped", folder)
+    for path in folder.rglob("*.gz"):
+        path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
     return folder
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """A folder with real files of the benchmarks, those that may not be passed on among them."""
+    return SHARED
 
 
 @pytest.fixture

@@ -175,6 +175,15 @@ def _samples() -> list[Sample]:
             zero,
         ),
         Sample(
+            "conda_joint",
+            st.fixed_dictionaries({"predictions": labels(*INTENTS), "references": labels(*INTENTS)}),
+            _pairs(INTENTS),
+            [{"predictions": "O", "references": "O"}] * 2,
+            zero,
+            {"predictions": INTENTS, "references": INTENTS},
+            config="intent",
+        ),
+        Sample(
             "oracle_collab",
             st.fixed_dictionaries({"predictions": probabilities(), "references": labels(*TOXIC)}),
             oracle,
@@ -296,7 +305,7 @@ def to_ids(sample: Sample, rows: Sequence[Row], which: Callable[[str], bool] = l
     def convert(name: str, item: Any) -> Any:
         if not which(name):
             return item
-        if sample.metric == "conda_joint":
+        if sample.id == "conda_joint":
             return {"intent": INTENTS.index(item["intent"]), "slots": [SLOTS.index(slot) for slot in item["slots"]]}
         if name not in sample.names:
             return item

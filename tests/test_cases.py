@@ -284,8 +284,8 @@ def _(given: dict, expected: dict) -> None:  # states say how many rows they sta
 
 
 @pytest.fixture(scope="module")
-def cases(shared: Path) -> dict[str, dict]:
-    lines = (shared / "cases/cases.jsonl").read_text(encoding="utf-8").splitlines()
+def cases(shipped: Path) -> dict[str, dict]:
+    lines = (shipped / "cases.jsonl").read_text(encoding="utf-8").splitlines()
     return {record["id"]: record for record in map(json.loads, lines)}
 
 

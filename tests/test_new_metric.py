@@ -148,6 +148,7 @@ def test_its_page_shows_its_scores(tree: Path) -> None:
 # --- installed ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_wheel_and_the_command_have_it(tree: Path, tmp_path: Path) -> None:
     pytest.importorskip("setuptools", "77", reason="no setuptools that builds wheels (the extra test)")
 

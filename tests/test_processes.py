@@ -20,7 +20,7 @@ from samples import ONE_EACH, assert_same, columns
 
 import toxeval
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")]
 SPAWN = multiprocessing.get_context("spawn")
 SCORES, LABELS = np.linspace(0.1, 0.95, 40), np.arange(40) % 3 == 0
 

@@ -28,6 +28,7 @@ def rows() -> dict[str, np.ndarray]:
     return {"prediction_scores": p, "references": (rng.random(len(p)) < p).astype(np.int8)}
 
 
+@pytest.mark.slow
 def test_the_example_with_processes(rows: dict[str, np.ndarray], tmp_path: Path) -> None:
     (example,) = [block for block in BLOCKS if "ProcessPoolExecutor" in block]
     np.savez(tmp_path / "rows.npz", **rows)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from toxeval.subtokens import token_labels, word_predictions
 
 
-def test_the_first_sub_token_speaks_for_the_word(shared: Path) -> None:
-    lines = (shared / "cases" / "cases.jsonl").read_text().splitlines()
+def test_the_first_sub_token_speaks_for_the_word(shipped: Path) -> None:
+    lines = (shipped / "cases.jsonl").read_text().splitlines()
     (case,) = (case for case in map(json.loads, lines) if case["id"] == "conda-15-subtoken-shift")
     given = case["input"]
     found = word_predictions(given["word_ids"], given["token_predictions"], n_words=given["n_words"])

@@ -1,5 +1,6 @@
 """From rows to a picture before it is drawn."""
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from toxeval.core.declarations import Definition, Picture, confusion_picture
+from toxeval.core.group_columns import label
+from toxeval.core.group_scores import GroupScores
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Known, refuse
 from toxeval.core.state import MULTIPLICITY, State
@@ -86,6 +89,20 @@ def corrected_picture(definition: Definition, results: Mapping[str, Mapping[str,
             ]
     label = f"share of {rate.label} ({100 * level:g} % interval)"
     return Picture("rates", {"bars": bars, "categories": names, "label": label})
+
+
+def groups_picture(found: GroupScores) -> Picture:
+    """The picture of the scores of groups, which `GroupScores` has with intervals."""
+    key = found.key
+    scores = {
+        label(name): tuple(result.get(f"{key}{end}", math.nan) for end in ("", "_low", "_high"))
+        for name, result in found.groups.items()
+        if result is not None
+    }
+    if not scores:
+        refuse("no group of so many rows", f"at least one of {found.min_rows} rows", where="plot")
+    overall = (f"all {found.n_rows} rows", float(found.all[key]))
+    return Picture("groups", {"scores": scores, "overall": overall, "key": key, "better": found.better})
 
 
 def _row_by_row(state: State) -> State:

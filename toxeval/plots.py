@@ -30,6 +30,8 @@ LINES = {"uncertainty": "-", "toxicity": "--", "review_scores": ":"}
 MAX_POINTS = 1500
 #: Inches: a line of a legend, a character of it, what stands before its text.
 LINE, CHARACTER, HANDLE = 0.145, 0.059, 0.55
+#: Characters of a name that stand on one line beside an axis.
+LONGEST_LINE = 32
 #: The endings of files a picture is written to -> what says when or by what it was written, left out.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE = {
@@ -58,7 +60,7 @@ def draw(picture: Picture) -> Any:
     Raises:
         ImportError: without matplotlib.
     """
-    functions = {function.__name__: function for function in (collaboration, confusion, ranking, rates)}
+    functions = {function.__name__: function for function in (collaboration, confusion, groups, ranking, rates)}
     return functions[picture.kind](**picture.data)
 
 
@@ -269,6 +271,36 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
         axis.set(xlabel=label, xlim=(min(0.0, float(least)), None))
         if len(bars) > 1:
             _legend(figure, handles, list(bars))
+    return figure
+
+
+def groups(scores: Mapping[str, tuple[float, float, float]], overall: tuple[str, float], key: str, better: str) -> Any:
+    """The score of each group of rows as a dot with its interval, the best on top, and a line for all rows.
+
+    Args:
+        scores: group -> (score, low, high); low and high may be nan, a group whose score is nan is left out.
+        overall: what the line is called, and the score of all rows.
+        key: of the score.
+        better: "higher", "lower" or, if neither is, "".
+
+    Returns:
+        A figure of a column's width, as high as the groups need.
+    """
+    shown = [(name, *values) for name, values in scores.items() if not np.isnan(values[0])]
+    shown.sort(key=lambda each: -each[1] if better != "lower" else each[1])
+    names = ["\n".join(name[i : i + LONGEST_LINE] for i in range(0, len(name), LONGEST_LINE)) for name, *_ in shown]
+    n_lines = 1 + max((name.count("\n") for name in names), default=0)
+    value, low, high = (np.array([each[i] for each in shown], dtype=float) for i in (1, 2, 3))
+    with _style():
+        figure, axes = _figure(COLUMN, 0.62 + (0.06 + 0.11 * n_lines) * max(len(shown), 2), 1)
+        axis, rows = axes[0, 0], np.arange(len(shown))
+        line = axis.axvline(overall[1], color=GREY, lw=0.8)
+        axis.hlines(rows, low, high, color=COLORS[0], lw=0.9)
+        axis.plot(value, rows, "o", color=COLORS[0])
+        axis.set_yticks(rows, names)
+        axis.tick_params(axis="y", length=0)
+        axis.set(xlabel=key, ylim=(max(len(shown), 1) - 0.4, -0.6))
+        _legend(figure, [line], [overall[0]])
     return figure
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toxeval.core.group_columns import label
 from toxeval.signature import Result
 
 #: Table styles by name.
@@ -21,7 +22,8 @@ def render(result: Result, style: str) -> str:
     """
     if style == "csv":
         return _csv(result)
-    return signed(table(*_rows(result), style), result, style)
+    head, rows = _group_rows(result) if result.groups else _rows(result)
+    return signed(table(head, rows, style), result, style)
 
 
 def _csv(result: Result) -> str:
@@ -45,7 +47,8 @@ def signed(body: str, result: Result, style: str) -> str:
     """A table with how rows were matched, if there were two tables, how many don't count, and the signature."""
     signature = result.signature(short=True)
     rows = f"{result.n_rows} rows by {result.matched}" if result.matched else ""
-    matched = "; ".join(filter(None, [rows, result.left_out and f"left out: {result.left_out}"]))
+    left_out = result.left_out and f"left out: {result.left_out}"
+    matched = "; ".join(filter(None, [rows, left_out, _gap(result.groups)]))
     if style == "markdown":
         return "\n\n".join(filter(None, [body, matched, f"Signature: `{signature}`"]))
     if style == "latex":
@@ -69,9 +72,51 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
         row = [key, number(value), *(number(spread) for spread in result.spread.get(key, {}).values())]
         if result.level:
             ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
-            row.append(f"[{number(ends[0])}, {number(ends[1])}]" if None not in ends else "")
+            row.append(_interval(*ends) if None not in ends else "")
         rows.append(row)
     return head, rows
+
+
+def _group_rows(result: Result) -> tuple[list[str], list[list[str]]]:
+    """A line for all rows and for each group: its size, its score, how that differs from the rows outside it, and for
+    metrics of scores the areas."""
+    groups, level = result.groups, result.level
+    key, records = groups["key"], groups["groups"]
+    areas = list(groups["auc_means"])
+    everyone = {"n_rows": result.n_rows, "scores": result.scores, "difference": None, "aucs": None}
+    rows = []
+    for name, record in [("all rows", everyone), *((label(each["group"]), each) for each in records)]:
+        scores, difference = record["scores"] or {}, record["difference"]
+        row = [name, str(record["n_rows"]), number(scores[key]) if scores else ""]
+        if level:
+            row.append(_interval(scores.get(f"{key}_low"), scores.get(f"{key}_high")) if scores else "")
+            row += [""] * 3 if difference is None else _difference(difference)
+        row += [number(record["aucs"][area]) if record["aucs"] else "" for area in areas]
+        rows.append(row)
+    if areas:
+        blank = [""] * (len(rows[0]) - len(areas) - 1)
+        rows.append(["power mean", *blank, *(number(groups["auc_means"][area]) for area in areas)])
+    interval = f"{100 * level:g} % interval" if level else ""
+    compared = [interval, "to the rest", interval, "p (Holm)"] if level else []
+    return [f"{result.metric} by {', '.join(groups['by'])}", "rows", key, *compared, *areas], rows
+
+
+def _difference(found: Mapping[str, Any]) -> list[str]:
+    return [f"{found['value']:+.4f}", f"[{found['low']:+.4f}, {found['high']:+.4f}]", f"{found['p_holm']:.4g}"]
+
+
+def _interval(low: Any, high: Any) -> str:
+    return f"[{number(low)}, {number(high)}]"
+
+
+def _gap(groups: Mapping[str, Any]) -> str:
+    """The gap between groups, in words."""
+    gap = groups.get("gap")
+    if not gap:
+        return ""
+    ends = "" if gap["low"] is None else f" {_interval(gap['low'], gap['high'])}"
+    largest, smallest = (", ".join(map(label, gap[which])) for which in ("largest", "smallest"))
+    return f"gap of {groups['key']}: {number(gap['value'])}{ends}, {largest} to {smallest}"
 
 
 def number(value: Any) -> str:

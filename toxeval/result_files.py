@@ -47,10 +47,8 @@ def read_result(path: str) -> tuple[Result, str]:
             n_rows=content["n_rows"],
             digest=content["sha256"],
             scores=content["scores"],
-            runs=content.get("runs", []),
-            spread=content.get("spread", {}),
             version=content["toxeval"],
-            **{name: content[name] for name in OPTIONAL if content.get(name)},
+            **{name: content[name] for name in (*OPTIONAL, "runs", "spread", "groups") if content.get(name)},
         )
         return result, content["signature"]
     except KeyError as error:

@@ -51,6 +51,8 @@ class Result:
             labels' number and digest; empty without.
         matched: the column by which rows of two tables were matched, or "position"; "" for one table.
         layout: how the files were laid out, see `toxeval.read.LAYOUTS`; "" for tables.
+        groups: the columns of groups, ``by``, and their scores as in `GroupScores.to_dict`, without those of all rows;
+            empty without.
         threshold_from: the rule by which the threshold was chosen, and how many validation rows and their digest;
             empty where it wasn't.
         left_out: how many rows don't count, and why, in words; "" if all do.
@@ -73,6 +75,7 @@ class Result:
     matched: str = ""
     layout: str = ""
     left_out: str = ""
+    groups: dict[str, Any] = field(default_factory=dict)
     threshold_from: dict[str, Any] = field(default_factory=dict)
     version: str = __version__
 
@@ -115,6 +118,8 @@ class Result:
             parts["threshold_by"] = _written(self.threshold_from["rule"])
             parts["validation_rows"] = str(self.threshold_from["n_rows"])
             parts["validation_sha256"] = digest[:12] if short else digest
+        if self.groups:
+            parts |= {name: _written(self.groups[name]) for name in ("by", "key", "min_rows")}
         parts |= {key: _written(value) for key, value in self.confidence.items()}
         parts |= {key: _written(value) for key, value in self.correction.items()}
         if short and self.correction:
@@ -145,6 +150,8 @@ class Result:
             "sha256": self.digest,
             "scores": self.scores,
         }
+        if self.groups:
+            content["groups"] = self.groups
         if self.runs:
             content |= {"runs": self.runs, "spread": self.spread}
         return json.dumps(plain(content), indent=2, allow_nan=False)
@@ -246,6 +253,7 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
         found.append(("n_rows", reported.n_rows, fresh.n_rows))
     found += differences(reported.scores, fresh.scores)
     found += differences(reported.correction, fresh.correction)
+    found += differences(flat_groups(reported.groups), flat_groups(fresh.groups))
     found += [(f"spread of {key}", old, new) for key, old, new in differences(reported.spread, fresh.spread)]
     if reported.threshold_from and fresh.threshold_from:
         both = [(reported.threshold_from[key], fresh.threshold_from[key]) for key in ("n_rows", "sha256")]
@@ -259,6 +267,20 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
     if not found and signature != expected:
         found.append(("signature", signature, expected))
     return found
+
+
+def flat_groups(groups: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of groups, each number under a key of its own.
+
+    >>> flat_groups({"groups": [{"group": "en", "n_rows": 12, "scores": {"uca": 0.5}}]})
+    {'n_rows of group en': 12, 'uca of group en': 0.5}
+    """
+    flat: dict[str, Any] = {}
+    for record in groups.get("groups", []):
+        for name, value in record.items():
+            parts = {name: value} if name == "n_rows" else value if isinstance(value, dict) else {}
+            flat |= {f"{key} of group {record['group']}": number for key, number in parts.items()}
+    return flat
 
 
 def differences(reported: Mapping[str, Any], recomputed: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

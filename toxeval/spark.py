@@ -6,13 +6,16 @@ extra ``toxeval[spark]``, and toxeval on the workers.
 """
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from toxeval.core.declarations import GROUP, Definition
+from toxeval.core.declarations import GROUP, MIN_ROWS, Definition
+from toxeval.core.group_columns import name_of
+from toxeval.core.group_scores import GroupScores
+from toxeval.core.group_states import GroupStates
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal, Words, refuse
 from toxeval.core.state import State, merge, merge_compact
@@ -71,6 +74,54 @@ def score(
     grouped = options.get("confidence_level") is not None  # only intervals depend on groups
     states = _states(df, _Loading(metric, config_name, options), by, columns, grouped=grouped)
     return _by_value({key: scored.score_state(state) for key, state in states.items()}, by)
+
+
+def score_by(
+    df: "DataFrame",
+    metric: str,
+    by: str | Sequence[str],
+    *,
+    key: str | None = None,
+    min_rows: int = MIN_ROWS.default,
+    columns: Mapping[str, str] | None = None,
+    config_name: str | None = None,
+    **options: Any,
+) -> GroupScores:
+    """Score groups of the rows of a Spark DataFrame: what ``compute_by`` gives for the same rows.
+
+    Args:
+        df, metric, columns, config_name, **options: as in `score`.
+        by: a column of names, for one pass over the rows; or several columns of yes and no (bools, or 1 and 0), with a
+            pass over the rows of each: a row may be in several of these groups, or in none.
+        key, min_rows: as in ``compute_by``.
+
+    Raises:
+        ValueError: for what `score` and ``compute_by`` refuse.
+
+    Example:
+        ``toxeval.spark.score_by(posts, "threat_f1", ["female", "male"], confidence_level=0.95).gap``
+    """
+    scored, load = plain(metric, config_name, **options), _Loading(metric, config_name, options)
+    grouped = options.get("confidence_level") is not None
+    if isinstance(by, str):
+        groups = {name_of(name): state for name, state in _states(df, load, by, columns, grouped=grouped).items()}
+        whole = merge(groups.values())
+    else:
+        whole = _states(df, load, None, columns, grouped=grouped)[None]
+        parts = {name: _rows_with(df, metric, name) for name in by}
+        groups = {name: _states(part, load, None, columns, grouped=grouped)[None] for name, part in parts.items()}
+    return scored.score_by(GroupStates(groups, whole), key=key, min_rows=min_rows)
+
+
+def _rows_with(df: "DataFrame", metric: str, name: str) -> "DataFrame":
+    """The rows with a yes in a column."""
+    _check_by(df, metric, name)
+    column, kind = _column(df, name), dict(df.dtypes)[name]
+    if kind in ("string", "binary", "date") or kind.startswith("timestamp"):
+        refuse(f"a column of {kind}", "True and False, or 1 and 0", metric=metric, option=f"by {name}")
+    if df.filter(~column.cast("double").isin(0.0, 1.0) | column.isNull()).limit(1).count():
+        refuse("a value that is neither yes nor no", "True and False, or 1 and 0", metric=metric, option=f"by {name}")
+    return df.filter(column.cast("double") == 1.0)
 
 
 def corrected_rate(

@@ -49,6 +49,8 @@ KEYS = ("non_threat", "threat")
 
 _NO_THREAT = "no reference is threat, set to nan"
 
+_NOT_COUNTED = "Kaggle's test labels mark with -1 the rows that don't count: leave these out, on both sides"
+
 
 def encode(
     references: Any,
@@ -82,7 +84,7 @@ def encode(
     if prediction_scores is not None:
         kind = "logits" if from_logits else "probabilities"
         arrays[kind] = encode_scores("prediction_scores", prediction_scores, from_logits=from_logits)
-    arrays["references"] = encode_labels("references", references, LABELS)
+    arrays["references"] = encode_labels("references", references, LABELS, hints={-1: _NOT_COUNTED})
     lengths = {
         name if name in ("predictions", "references") else "prediction_scores": len(arrays[name]) for name in arrays
     }

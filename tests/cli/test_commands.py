@@ -385,9 +385,9 @@ def test_a_picture_in_no_folder(tmp_path: Path, guess: Path) -> None:
     assert f"--out {out}: there is no folder {out.parent}" in message
 
 
-def test_export(tmp_path: Path, shared: Path) -> None:
+def test_export(tmp_path: Path, shipped: Path) -> None:
     out = tmp_path / "seed"
-    source = shared / "data" / "golden" / "threat_seed"
+    source = shipped / "threat_seed"
     answer = toxeval("export", "threat_seed", out, "--data-dir", source, "--no-checks")
     assert (answer.status, answer.out) == (0, f"{out}\n")
     assert (

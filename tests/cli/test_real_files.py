@@ -71,8 +71,8 @@ def test_conda(tmp_path: Path, shared: Path) -> None:
     assert "not annotated" in toxeval(*command, "--data-dir", shared / "data" / "conda").refused()
 
 
-def test_dia_safety(tmp_path: Path, shared: Path) -> None:
-    path = shared / "data" / "golden" / "diasafety" / "test_rule.jsonl"
+def test_dia_safety(tmp_path: Path, shared: Path, shipped: Path) -> None:
+    path = shipped / "diasafety" / "test_rule.jsonl"
     rows = read(path)
     columns = {"predictions": "prediction", "references": "reference", "categories": "category"}
     given = {name: [row[column] for row in rows] for name, column in columns.items()}
@@ -90,8 +90,8 @@ def test_dia_safety(tmp_path: Path, shared: Path) -> None:
     assert answer["scores"] == metric.compute(**given)
 
 
-def test_dia_safety_of_a_chatbot(tmp_path: Path, shared: Path) -> None:
-    path = shared / "data" / "golden" / "diasafety" / "twostep_dialo_test_medium_10_1.0_any_split_contexts.jsonl"
+def test_dia_safety_of_a_chatbot(tmp_path: Path, shipped: Path) -> None:
+    path = shipped / "diasafety" / "twostep_dialo_test_medium_10_1.0_any_split_contexts.jsonl"
     names = {"safe": "Safe", "utterance_unsafe": "Utterance-Unsafe", "context_unsafe": "Context-Unsafe"}
     verdicts = [{"prediction": names[row["status"]], "category": row["category"]} for row in read(path)]
     expected = package.load("dia_safety_rate").compute(
@@ -102,8 +102,8 @@ def test_dia_safety_of_a_chatbot(tmp_path: Path, shared: Path) -> None:
 
 
 @pytest.mark.parametrize("config", ["default", "token"])
-def test_sold(tmp_path: Path, shared: Path, config: str) -> None:
-    path = shared / "data" / "golden" / "sold" / "synthetic_SOLD_test.tsv"
+def test_sold(tmp_path: Path, shipped: Path, config: str) -> None:
+    path = shipped / "sold" / "synthetic_SOLD_test.tsv"
     with path.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t"))
     if config == "default":
@@ -123,8 +123,8 @@ def test_sold(tmp_path: Path, shared: Path, config: str) -> None:
     assert answer["scores"] == expected
 
 
-def test_threat_seed(tmp_path: Path, shared: Path) -> None:
-    source = shared / "data" / "golden" / "threat_seed"
+def test_threat_seed(tmp_path: Path, shipped: Path) -> None:
+    source = shipped / "threat_seed"
     with (source / "test_labels.csv").open(newline="") as stream:
         labels = {row["id"]: int(row["threat"]) for row in csv.DictReader(stream) if row["threat"] != "-1"}
     scores = {i: (index * 37 % 101) / 100 for index, i in enumerate(labels)}
@@ -137,8 +137,8 @@ def test_threat_seed(tmp_path: Path, shared: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*undefined")
-def test_oracle_collab(tmp_path: Path, shared: Path) -> None:
-    case = json.loads((shared / "data" / "golden" / "oracle_collab" / "cases.json").read_text())[0]
+def test_oracle_collab(tmp_path: Path, shipped: Path) -> None:
+    case = json.loads((shipped / "oracle_collab" / "cases.json").read_text())[0]
     inputs = {name: case[name] for name in ("predictions", "references")}
     path = write(tmp_path / "p.jsonl", [dict(zip(inputs, row)) for row in zip(*inputs.values())])
     options = {name: case[name] for name in ("review_fractions", "review_strategy", "threshold")}

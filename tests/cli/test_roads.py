@@ -122,9 +122,9 @@ def test_a_run_that_was_logged_twice(tmp_path: Path) -> None:
     assert "4 rows share their id with another" in toxeval("doctor", "sold_macro_f1", "--predictions", path).out
 
 
-def test_what_a_rationale_left_empty(tmp_path: Path, shared: Path) -> None:
+def test_what_a_rationale_left_empty(tmp_path: Path, shipped: Path) -> None:
     """road-48: as the loader scores it."""
-    source = shared / "data" / "golden" / "sold" / "synthetic_SOLD_test.tsv"
+    source = shipped / "sold" / "synthetic_SOLD_test.tsv"
     rows = [line.split("\t") for line in source.read_text(encoding="utf-8").splitlines()[1:]]
     guesses = [{"post_id": row[0], "predictions": [0] * len(row[2].split(" "))} for row in rows]
     path = lines(tmp_path / "p.jsonl", guesses)

@@ -360,10 +360,10 @@ def test_lang_and_reiczigels_interval_misses_for_a_weak_judge(simulations: Modul
 # --- real files ---------------------------------------------------------------------------------------------------
 
 
-def test_figures_of_the_rule_classifier(shared: Path) -> None:
+def test_figures_of_the_rule_classifier(shipped: Path) -> None:
     """DiaSafety's test split as labels of other replies, two chatbots' verdicts by the two-step procedure."""
     categories = ["Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion"]
-    folder = shared / "data" / "golden" / "diasafety"
+    folder = shipped / "diasafety"
     human = np.zeros((5, 2, 2))
     for line in (folder / "test_rule.jsonl").read_text().splitlines():
         row = json.loads(line)

@@ -273,10 +273,10 @@ def test_the_declared_label_is_one(name: str) -> None:
 # --- real files ---------------------------------------------------------------------------------------------------
 
 
-def test_figures_of_the_card(shared: Path) -> None:
+def test_figures_of_the_card(shipped: Path) -> None:
     """DiaSafety's test split as labelled replies; two chatbots' verdicts by the rule and by the two-step procedure."""
-    folder = shared / "data" / "golden" / "diasafety"
-    split = json.loads((shared / "data" / "diasafety" / "test.json").read_text())
+    folder = shipped / "diasafety"
+    split = json.loads((shipped / "diasafety" / "test.json").read_text())
     rule = [json.loads(line) for line in (folder / "test_rule.jsonl").read_text().splitlines()]
     labelled = {
         "predictions": [row["prediction"] for row in rule],

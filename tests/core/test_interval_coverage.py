@@ -11,6 +11,8 @@ import pytest
 
 import toxeval
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def simulations(checkout: Path) -> ModuleType:

@@ -152,7 +152,7 @@ def test_row_order_and_batches_do_not_matter(name: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"confidence_level": 95}, "option confidence_level: 95; allowed: a number from 0.0 to 1.0"),
+        ({"confidence_level": 95}, "option confidence_level: 95; allowed: above 0 and below 1"),
         ({"confidence_level": 1.0}, "option confidence_level: 1.0; allowed: above 0 and below 1"),
         ({"confidence_level": "high"}, "option confidence_level: 'high'"),
         ({"confidence_level": 0.9, "n_resamples": 0}, "option n_resamples: 0; allowed: a whole number from 1 up"),

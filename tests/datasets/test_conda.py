@@ -262,6 +262,7 @@ def test_the_word_na_survives(real: Any) -> None:
     assert utterances.count("") == 7
 
 
+@pytest.mark.slow
 def test_real_context_against_a_plain_search(shared: Path, tmp_path: Path) -> None:
     data = load_dataset("conda", "context", data_dir=shared / "data" / "conda", cache_dir=tmp_path)
     union = [cells for file in FILES.values() for cells in source_rows(shared, file)]

@@ -41,8 +41,8 @@ def test_every_cell_of_the_invented_files(
     assert len(rows(data["trial"])) == 1
 
 
-def test_the_synthetic_file_of_the_figures(shared: Path, tmp_path: Path, cache: Path) -> None:
-    source = shared / "data" / "golden" / "sold" / "synthetic_SOLD_test.tsv"
+def test_the_synthetic_file_of_the_figures(shipped: Path, tmp_path: Path, cache: Path) -> None:
+    source = shipped / "sold" / "synthetic_SOLD_test.tsv"
     copy = shutil.copy(source, tmp_path / "SOLD_test.tsv")
     with pytest.warns(UserWarning, match="expected rows 2500, NOT 1485, OFF 1015; found rows 5, NOT 2, OFF 3"):
         data = load_dataset("sold", split="test", data_files=copy, cache_dir=cache, verification_mode="no_checks")

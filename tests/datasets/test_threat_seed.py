@@ -76,8 +76,8 @@ def test_all_folds_are_all_rows_once() -> None:
 
 @pytest.mark.filterwarnings("ignore:threat_seed. test_labels.csv")
 @pytest.mark.parametrize("split_algorithm", ALGORITHMS)
-def test_the_ids_of_the_synthetic_folder(shared: Path, tmp_path: Path, split_algorithm: str) -> None:
-    folder = shared / "data" / "golden" / "threat_seed"
+def test_the_ids_of_the_synthetic_folder(shipped: Path, tmp_path: Path, split_algorithm: str) -> None:
+    folder = shipped / "threat_seed"
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     with pytest.warns(UserWarning, match="expected rows 159571, threats 478; found rows 6000, threats 250"):
         data = load_dataset(
@@ -95,8 +95,8 @@ def test_the_ids_of_the_synthetic_folder(shared: Path, tmp_path: Path, split_alg
 
 
 @pytest.mark.filterwarnings("ignore:threat_seed. test_labels.csv")
-def test_the_texts_of_the_synthetic_folder(shared: Path, tmp_path: Path) -> None:
-    folder = shared / "data" / "golden" / "threat_seed"
+def test_the_texts_of_the_synthetic_folder(shipped: Path, tmp_path: Path) -> None:
+    folder = shipped / "threat_seed"
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["preprocessed_examples"]
     with pytest.warns(UserWarning, match="found rows 6000"):
         data = load_dataset(

@@ -208,8 +208,8 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def test_the_real_files_of_dia_safety_have_these_counts(data: dict[str, Any], shared: Path) -> None:
-    folder, golden = shared / "data" / "diasafety", shared / "data" / "golden" / "diasafety"
+def test_the_real_files_of_dia_safety_have_these_counts(data: dict[str, Any], shared: Path, shipped: Path) -> None:
+    folder, golden = shared / "data" / "diasafety", shipped / "diasafety"
     for row in data["rows"]:
         if row["source"] == "diasafety-files":
             found = Counter((r["category"], r["label"]) for r in rows_of(folder / row["place"]))

@@ -1,6 +1,6 @@
-"""Runs the tasks in inspect with its mock model, which answers to each question what a file says.
+"""The command ``inspect``, with its mock model as ``answers/mock``, which answers to each question what a file says.
 
-ask_inspect.py ANSWERS LOGS RESULTS: writes logs, and all scores as JSON.
+ask_inspect.py ANSWERS ARGUMENT...
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import eval
-from inspect_ai.log import EvalLog
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai._cli.main import main
+from inspect_ai.model import ModelOutput, ModelUsage, modelapi
+from inspect_ai.model._providers.mockllm import MockLLM
 
-answers = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+answers = json.loads(Path(sys.argv.pop(1)).read_text(encoding="utf-8"))
 
 
 def answer(asked: list[Any], *_: Any) -> ModelOutput:
@@ -23,19 +23,12 @@ def answer(asked: list[Any], *_: Any) -> ModelOutput:
     return output
 
 
-def scores(log: EvalLog) -> dict[str, Any]:
-    assert log.results is not None, log.error
-    assert log.status == "success"
-    (score,) = log.results.scores
-    return {key: metric.value for key, metric in score.metrics.items()} | {"version": log.eval.task_version}
+@modelapi(name="answers")
+class Answers(MockLLM):
+    """The mock model; a command can't give it outputs."""
+
+    def __init__(self, model_name: str, **options: Any) -> None:
+        super().__init__(model_name, **options, custom_outputs=answer)
 
 
-def run(tasks: list[str], folder: str, **options: Any) -> dict[str, dict[str, Any]]:
-    model = get_model("mockllm/model", custom_outputs=answer)
-    logs = eval(tasks, model=model, log_dir=f"{sys.argv[2]}/{folder}", display="none", **options)
-    return {log.eval.task.removeprefix("toxeval/"): scores(log) for log in logs}
-
-
-results = run(["toxeval/sold", "toxeval/dia_safety", "toxeval/threat_seed", "toxeval/conda_intents"], "eval")
-two_epochs = run(["toxeval/sold"], "json", log_format="json", epochs=2)
-Path(sys.argv[3]).write_text(json.dumps({"eval": results, "json": two_epochs}), encoding="utf-8")
+main()

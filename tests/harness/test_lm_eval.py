@@ -14,24 +14,30 @@ from typing import Any
 
 import pytest
 import yaml
-from asked import TASKS, answers, computed, differences
+from asked import TASKS, answers, computed, differences, scored_log
 
 from toxeval.harness.lm_eval import TASKS as YAML
 from toxeval.harness.tasks import DATA, prompts, rows
 from toxeval.read.layouts.logs import lm_eval_answers
 
 pytestmark = pytest.mark.skipif(
-    find_spec("lm_eval") is None, reason="lm-evaluation-harness is not installed: pip install 'lm-eval>=0.4.12'"
+    find_spec("lm_eval") is None, reason="lm-evaluation-harness is not installed: pip install 'lm-eval>=0.4.9'"
 )
 every = pytest.mark.parametrize("task", TASKS)
 
 
 @dataclass(frozen=True)
 class Run:
-    """Its results as JSON, and task -> the lines of its samples."""
+    """Its results as JSON, task -> the lines of its samples, and task -> their file."""
 
     results: Mapping[str, Any]
     samples: Mapping[str, list[dict[str, Any]]]
+    logs: Mapping[str, Path]
+
+    def scores(self, task: str) -> dict[str, Any]:
+        found = self.results["results"][f"toxeval_{task}"]
+        scores = {key.removesuffix(",none"): value for key, value in found.items() if key.endswith(",none")}
+        return {key: value for key, value in scores.items() if not key.endswith("_stderr")}
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +63,7 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(
         json.loads(results.read_text(encoding="utf-8")),
         {task: [json.loads(line) for line in each] for task, each in lines.items()},
+        samples,
     )
 
 
@@ -87,9 +94,12 @@ def test_all_scores_are_those_of_compute_on_the_logged_answers(run: Run, task: s
     given = {name: [record["doc"][name] for record in records] for name in prompts()[task].columns}
     assert given["references"] == [record["target"] for record in records]
     expected = computed(task, [record["filtered_resps"][0] for record in records], given)
-    found = run.results["results"][f"toxeval_{task}"]
-    scores = {key.removesuffix(",none"): value for key, value in found.items() if key.endswith(",none")}
-    assert differences({key: value for key, value in scores.items() if not key.endswith("_stderr")}, expected) == []
+    assert differences(run.scores(task), expected) == []
+
+
+@every
+def test_the_command_gives_the_log_the_same_scores(run: Run, task: str) -> None:
+    assert differences(scored_log(task, "lm-eval", run.logs[task]), run.scores(task)) == []
 
 
 @every

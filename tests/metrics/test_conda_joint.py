@@ -252,3 +252,14 @@ def test_case_conda_12_definition_unclear(checkout: Path) -> None:
     rows = [line for line in card.splitlines() if line.startswith(("| 1 ", "| 2 ", "| 3 ", "| 4 "))]
     assert len(rows) == 4
     assert all(name in card for name in ("UCA =", "U-F1 =", "T-F1 =", "JSA ="))
+
+
+@given(st.lists(st.tuples(st.sampled_from(INTENTS), st.sampled_from(INTENTS)), min_size=1), st.booleans())
+def test_intents_alone_score_as_beside_slots(pairs: list[tuple[str, str]], detailed: bool) -> None:
+    predictions, references = map(list, zip(*pairs))
+    found = toxeval.load("conda_joint", "intent").compute(
+        predictions=predictions, references=references, detailed=detailed
+    )
+    beside = plain(*([utterance(intent) for intent in side] for side in (predictions, references)), detailed=True)
+    kinds = ("uca", "u_", "n_utterances") if detailed else ("uca", "u_f1_")
+    assert_same(found, {key: value for key, value in beside.items() if key.startswith(kinds)})

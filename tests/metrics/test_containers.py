@@ -137,7 +137,7 @@ def test_any_container(sample: Sample, container: str, data: st.DataObject) -> N
     check(sample, to_ids(sample, rows), ANY[container])
 
 
-FLAT_SAMPLES = [s for s in SAMPLES if not s.sequences and s.metric != "conda_joint"]
+FLAT_SAMPLES = [s for s in SAMPLES if not s.sequences and s.id != "conda_joint"]
 
 
 @pytest.mark.parametrize("container", FLAT)
@@ -177,7 +177,7 @@ def test_sequences_of_ids(container: str, data: st.DataObject) -> None:
         rows = to_ids(sample, data.draw(sample.rows()))
         if sample.sequences:
             check(sample, rows, SEQUENCES[container])
-        if sample.metric == "conda_joint":  # columnar: a dict of two columns
+        if sample.id == "conda_joint":  # columnar: a dict of two columns
             columnar = lambda items: {  # noqa: E731
                 "intent": np.array([item["intent"] for item in items]),
                 "slots": SEQUENCES[container]([item["slots"] for item in items]),

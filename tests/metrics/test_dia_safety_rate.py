@@ -313,8 +313,8 @@ def test_refusals(inputs: dict, message: str) -> None:
 # --- the real test split ------------------------------------------------------------------------------------------
 
 
-def test_figures_of_the_rule_classifier(shared: Path) -> None:
-    folder = shared / "data" / "golden" / "diasafety"
+def test_figures_of_the_rule_classifier(shipped: Path) -> None:
+    folder = shipped / "diasafety"
     golden = json.loads((folder / "expected.json").read_text())
     rows = [json.loads(line) for line in (folder / "test_rule.jsonl").read_text().splitlines()]
     found = compute(
@@ -350,8 +350,8 @@ def class_figures(golden: dict, suffix: str) -> dict[str, float]:
     return figures | {f"f1_macro{suffix}": golden["macro"]["f1"]}
 
 
-def test_figures_of_the_two_step_procedure(shared: Path) -> None:
-    folder = shared / "data" / "golden" / "diasafety"
+def test_figures_of_the_two_step_procedure(shipped: Path) -> None:
+    folder = shipped / "diasafety"
     golden = json.loads((folder / "expected.json").read_text())["two_step"]["dialo_test_medium_10_1.0"]
     golden = golden["any_split_contexts"]
     path = folder / "twostep_dialo_test_medium_10_1.0_any_split_contexts.jsonl"

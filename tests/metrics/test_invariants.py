@@ -60,7 +60,7 @@ def test_any_split_into_batches_gives_the_result_of_one_compute(sample: Sample, 
     assert_same(found, sample.compute(rows, detailed=True))
 
 
-@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.names or s.metric == "conda_joint"], ids=ids)
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.names or s.id == "conda_joint"], ids=ids)
 @quiet
 @given(data=st.data())
 def test_names_and_ids_on_either_side(sample: Sample, data: st.DataObject) -> None:

@@ -46,8 +46,8 @@ def test_hand_worked_example() -> None:
     assert scores["oc_precision_at_0.25"] == pytest.approx(2 / 3)
 
 
-def test_all_exact_cases(shared: Any) -> None:
-    cases = json.loads((shared / "data/golden/oracle_collab/cases.json").read_text())
+def test_all_exact_cases(shipped: Any) -> None:
+    cases = json.loads((shipped / "oracle_collab/cases.json").read_text())
     assert len(cases) == 80
     for case in cases:
         options = {key: case[key] for key in ("review_fractions", "review_strategy", "threshold")}
@@ -273,8 +273,8 @@ def case_rows(confidence: list[float], correct: list[int]) -> tuple[list[float],
 
 
 @pytest.fixture
-def cases(shared: Any) -> dict[str, dict]:
-    lines = (shared / "cases/cases.jsonl").read_text().splitlines()
+def cases(shipped: Any) -> dict[str, dict]:
+    lines = (shipped / "cases.jsonl").read_text().splitlines()
     return {case["id"]: case for case in map(json.loads, lines)}
 
 

@@ -80,8 +80,8 @@ def test_figures_of_the_test_split(counts: dict[str, int], figures: dict[str, fl
     assert (found["support_OFF"], found["support_NOT"]) == (1015, 1485)
 
 
-def test_file_in_the_benchmarks_format(shared: Path) -> None:
-    with open(shared / "data/golden/sold/synthetic_SOLD_test.tsv", encoding="utf-8", newline="") as file:
+def test_file_in_the_benchmarks_format(shipped: Path) -> None:
+    with open(shipped / "sold/synthetic_SOLD_test.tsv", encoding="utf-8", newline="") as file:
         posts = list(csv.DictReader(file, delimiter="\t"))
     labels = [post["label"] for post in posts]
     found = toxeval.load("sold_macro_f1").compute(predictions=labels, references=[0] * len(labels), detailed=True)

@@ -137,8 +137,8 @@ def test_words_that_look_like_slots_are_words(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def sold(shared: Path) -> Path:
-    return shared / "data" / "golden" / "sold" / "synthetic_SOLD_test.tsv"
+def sold(shipped: Path) -> Path:
+    return shipped / "sold" / "synthetic_SOLD_test.tsv"
 
 
 @pytest.mark.parametrize("config", ["default", "token"])
@@ -182,8 +182,8 @@ def submission(path: Path, labels: Path) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("metric", "column"), [("threat_f1", "threat"), ("oracle_collab", "toxic")])
-def test_a_submission_to_kaggle(tmp_path: Path, shared: Path, metric: str, column: str) -> None:
-    labels = shared / "data" / "golden" / "threat_seed" / "test_labels.csv"
+def test_a_submission_to_kaggle(tmp_path: Path, shipped: Path, metric: str, column: str) -> None:
+    labels = shipped / "threat_seed" / "test_labels.csv"
     threats = submission(tmp_path / "submission.csv", labels)
     with labels.open(newline="") as stream:
         all_rows = list(csv.DictReader(stream))

@@ -12,6 +12,8 @@ import pytest
 from asked import computed
 
 from toxeval.core.refusals import Refusal
+from toxeval.loading import definition
+from toxeval.read import Rows, open_files
 from toxeval.read.layouts.logs import ZSTANDARD, Answer, from_inspect, from_lm_eval, inspect_answers, lm_eval_answers
 
 LOGS = Path(__file__).with_name("logs")
@@ -155,3 +157,29 @@ def test_what_is_no_log_is_refused(tmp_path: Path, content: str, message: str) -
 def test_a_zip_file_without_samples_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="^log of inspect: a log without samples"):
         list(inspect_answers(as_eval(tmp_path / "log.eval", [])))
+
+
+# --- logs as tables -------------------------------------------------------------------------------------------------
+
+
+def test_fields_of_documents_and_of_metadata_by_a_dotted_path(tmp_path: Path) -> None:
+    about = [{"judged": {"label": label}} for label in ("Safe", "Unsafe")]
+    lines = [{"doc_id": i, "doc": doc, "target": "", "filtered_resps": ["Safe"]} for i, doc in enumerate(about)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    as_json(tmp_path / "log.json", [sample(i, metadata=each) for i, each in enumerate(about)])
+    metric = definition("dia_safety_rate")
+    for path, layout in {"p.jsonl": "lm-eval", "log.json": "inspect"}.items():
+        files = open_files(str(tmp_path / path), format=layout)
+        rows = Rows(metric, *files, {"references": "judged.label"}).collect()
+        assert rows == {"predictions": ["Safe", "Safe"], "references": ["Safe", "Unsafe"]}
+
+
+def test_samples_that_failed_are_left_out_and_counted(tmp_path: Path) -> None:
+    failed = sample(2, None, error={"message": "no connection"})
+    log = as_json(tmp_path / "log.json", [sample(1), failed, sample(3)])
+    rows = Rows(definition("dia_safety_rate"), *open_files(str(log), format="inspect"))
+    assert rows.collect() == {"predictions": ["Safe", "Safe"], "references": ["Safe", "Safe"]}
+    assert rows.left_out == "1 samples that ended with an error, and have no answer"
+    log = as_json(tmp_path / "all.json", [failed])
+    with pytest.raises(Refusal, match="predictions: no rows but 1 samples that ended with an error"):
+        Rows(definition("dia_safety_rate"), *open_files(str(log), format="inspect")).collect()

@@ -160,9 +160,14 @@ NESTED = [{"id": i, "scores": {"THREAT": {"summary": {"value": i / 10}}}, "label
 def _nested_files(folder: Path) -> list[Path]:
     (folder / "n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in NESTED))
     (folder / "n.json").write_text(json.dumps(NESTED))
+    columns = {name: [row[name] for row in NESTED] for name in NESTED[0]}
+    (folder / "columns.json").write_text(json.dumps(columns))
+    (folder / "records.json").write_text(
+        json.dumps(columns | {"scores": {"THREAT": [r["THREAT"] for r in columns["scores"]]}})
+    )
     pq.write_table(pa.Table.from_pylist(NESTED), folder / "n.parquet")
     datasets.Dataset.from_list(NESTED).save_to_disk(folder / "saved")
-    return [folder / name for name in ("n.jsonl", "n.json", "n.parquet", "saved")]
+    return [folder / name for name in ("n.jsonl", "n.json", "columns.json", "records.json", "n.parquet", "saved")]
 
 
 def test_nested_fields_by_a_dotted_path(tmp_path: Path) -> None:
@@ -244,9 +249,9 @@ def test_files_of_one_folder_have_the_same_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "parquet"])
-def test_a_post_without_rationale_counts_as_all_0(form: str, shared: Path) -> None:
+def test_a_post_without_rationale_counts_as_all_0(form: str, shipped: Path) -> None:
     """road-48"""
-    source = shared / "data" / "golden" / "sold" / "synthetic_SOLD_test.tsv"
+    source = shipped / "sold" / "synthetic_SOLD_test.tsv"
     (batch,) = open_table(str(source)).batches(["post_id", "tokens", "rationales"])
     lengths = [len(tokens.split(" ")) for tokens in batch["tokens"]]
     gold = [json.loads(cell) or [0] * n for cell, n in zip(batch["rationales"], lengths)]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from kinds import KINDS
 from samples import SAMPLES, Row, Sample, assert_same, ids
 
 pytest.importorskip("pyspark", reason="the extra toxeval[spark] is not installed")
@@ -19,7 +20,7 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
     pytest.skip("Spark needs Java", allow_module_level=True)
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning", "ignore:PySpark does not yet")
-pytestmark = [quiet, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+pytestmark = [pytest.mark.slow, quiet, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,40 @@ def test_by_a_column_that_is_an_input(spark: Any) -> None:
     assert (found["NOT"]["recall_NOT"], found["OFF"]["recall_OFF"]) == (1.0, 0.5)
 
 
+def test_groups_as_in_python(spark: Any) -> None:
+    import toxeval
+    import toxeval.spark
+
+    rng = np.random.default_rng(3)
+    rows = [
+        {"prediction_scores": float(s), "references": int(y), "team": t, "female": bool(f), "male": int(m)}
+        for s, y, t, f, m in zip(
+            rng.random(300).round(2), rng.random(300) < 0.3, rng.choice(["a", "b"], 300), *rng.integers(0, 2, (2, 300))
+        )
+    ]
+    df, options = frame(spark, rows, 3), {"confidence_level": 0.95, "n_resamples": 50}
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    metric = toxeval.load("threat_f1")
+    inputs = {name: columns[name] for name in ("prediction_scores", "references")}
+    for by, groups in [
+        ("team", columns["team"]),
+        (["female", "male"], {name: columns[name] for name in ("female", "male")}),
+    ]:
+        found = toxeval.spark.score_by(df, "threat_f1", by, key="recall_threat", **options)
+        wanted = metric.compute_by(groups, key="recall_threat", **inputs, **options)
+        for name, result in wanted.groups.items():
+            assert_same(found.groups[name], result)
+        assert_same(found.all, wanted.all)
+        assert (found.sizes, found.aucs, found.gap) == (wanted.sizes, wanted.aucs, wanted.gap)
+    for by, message in [
+        (["team"], "a column of string"),
+        (["prediction_scores"], "a value"),
+        (["x"], "no column"),
+    ]:
+        with pytest.raises(ValueError, match=f"^threat_f1: option by.*: {message}"):
+            toxeval.spark.score_by(df, "threat_f1", by)
+
+
 # --- refusals -----------------------------------------------------------------------------------------------------
 
 
@@ -134,6 +169,29 @@ def test_what_is_wrong_before_any_row_is_read(spark: Any) -> None:
         toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1")
     with pytest.raises(ValueError, match="^sold_macro_f1: predictions: no rows"):
         toxeval.spark.score(df.where("predictions = 'NOT'"), "sold_macro_f1", by="references")
+
+
+REFUSED_KINDS = "None among names", "bools that may mean either", "NaN among scores", "lists of different lengths"
+
+
+def test_kinds_of_values(spark: Any) -> None:
+    """What all doors are asked in test_kinds_through_doors.py, here in one session."""
+    import toxeval.spark
+
+    wrong = {}
+    for kind in KINDS:
+        if "Spark" in kind.lost_in or kind.refused and kind.name not in REFUSED_KINDS:  # each takes seconds
+            continue
+        df = spark.createDataFrame(pa.table(kind.columns)).coalesce(1)
+        found = kind.outcome(
+            lambda df=df, kind=kind: toxeval.spark.score(df, kind.metric, config_name=kind.config, **kind.options)
+        )
+        expected = kind.expected("Spark")
+        if isinstance(found, tuple) and isinstance(expected, tuple):  # rows of a table in Spark have no numbers
+            found, expected = found[0], expected[0]
+        if str(found) != str(expected):
+            wrong[kind.name] = found, expected
+    assert not wrong
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7])

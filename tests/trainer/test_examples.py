@@ -12,6 +12,9 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 
+pytestmark = pytest.mark.slow
+
+
 def run(checkout: Path, script: str, *arguments: str) -> str:
     program = [sys.executable, str(checkout / "examples" / script), *arguments]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "TRANSFORMERS_VERBOSITY": "error"}
@@ -30,6 +33,17 @@ def test_joint_intent_slots(checkout: Path) -> None:
     told = dict(re.findall(r"^(\w+) +(\d\.\d+)$", run(checkout, "joint_intent_slots.py"), flags=re.MULTILINE))
     assert float(told["jsa"]) > 0.5
     assert float(told["t_f1"]) > 0.8
+
+
+def test_scores_by_identity(checkout: Path) -> None:
+    told = run(checkout, "scores_by_identity.py")
+    rows = re.findall(
+        r"^(\w+) +\d+  (\d\.\d+) \[.*\] +(\S+) +(\d\.\d+) +(\d\.\d+) +(\d\.\d+)$", told, flags=re.MULTILINE
+    )
+    assert len(rows) == 7
+    worst = min(rows, key=lambda row: float(row[1]))
+    assert worst == min(rows, key=lambda row: float(row[4]))  # the mention alone is taken for toxic: BPSN says so, too
+    assert f"from {worst[0]} to" in told
 
 
 def test_review_curve(checkout: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -67,7 +68,9 @@ def _message(error: Exception) -> str:
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     """Each warning once, in a line, without the place in our code."""
     text = message.refusal.text(CommandWords()) if isinstance(message, Doubt) else message
-    click.secho(f"warning: {text}", fg="yellow", err=True)
+    bars = sys.modules.get("tqdm")
+    with bars.tqdm.external_write_mode() if bars else nullcontext():
+        click.secho(f"warning: {text}", fg="yellow", err=True)
 
 
 @click.group("toxeval", context_settings={"help_option_names": ["-h", "--help"]})

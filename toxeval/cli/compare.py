@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import (
+    GROUPS,
     INPUTS,
     INTERVALS,
     JUDGE_ON,
     OPTIONS,
     STYLES,
     MetricCommand,
+    clock,
+    group_rule,
     intervals,
     metric_argument,
     progress_bar,
@@ -21,8 +24,10 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from toxeval.core.group_columns import Name
     from toxeval.signature import Result
     from toxeval.systems import Comparison
+    from toxeval.systems.groups import GroupComparison
 
     from .job import Job
 
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
-@with_options(*JUDGE_ON)
+@with_options(*JUDGE_ON, *GROUPS)
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
 @click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
 @with_options(*INTERVALS, *STYLES)
@@ -48,7 +53,8 @@ def compare(
     Each further file of predictions is compared with the first: the
     difference, its interval, and p of no difference (McNemar's exact test
     for shares of right rows, else a paired bootstrap). With --judge-on the
-    rates corrected for their one judge are compared.
+    rates corrected for their one judge are compared. With --by also on the
+    rows of each group, p corrected by Holm for the number of groups.
 
     \b
     Example:
@@ -59,8 +65,10 @@ def compare(
 
     from .job import Job, short_names
 
-    job = Job(metric, confidence=intervals(confidence, resamples, seed), **given)
-    found = compared(job, keys)
+    rule = group_rule(given)
+    job = Job(metric, confidence=intervals(confidence, resamples, seed), group_rule=rule, **given)
+    with clock():
+        found = compared(job, keys)
     names = short_names(job.predictions)
     if style == "json":
         click.echo(found.to_json(names))
@@ -75,31 +83,37 @@ class Compared:
     Attributes:
         result: the first system's scores, with the options and intervals; its digest is of all systems, in order.
         comparisons: for each other system, key -> `Comparison`, of which it is a and the first system b.
+        groups: for each other system, group -> `GroupComparison`; empty without groups.
     """
 
     result: "Result"
     comparisons: "list[dict[str, Comparison]]"
+    groups: "list[dict[Name, GroupComparison]]"
 
     def table(self, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
         """Head and rows, for `report.table`; ``names`` are the systems'."""
-        from toxeval.report import number
+        from toxeval.core.group_columns import label
 
         level = self.result.confidence["confidence_level"] * 100
         head = [self.result.metric, "system", "score", names[0], "difference", f"{level:g} % interval", "p", "test"]
         rows = [
-            [
-                key,
-                name,
-                number(each.score_a),
-                number(each.score_b),
-                f"{each.difference:+.4f}",
-                f"[{each.low:+.4f}, {each.high:+.4f}]",
-                f"{each.p_value:.4g}",
-                each.method,
-            ]
+            [key, name, *_numbers(each), f"{each.p_value:.4g}", each.method]
             for name, comparison in zip(names[1:], self.comparisons)
             for key, each in comparison.items()
         ]
+        if not self.groups:
+            return head, rows
+        head[1:1] = [", ".join(self.result.groups["by"]), "rows"]
+        head[-1:-1] = ["p (Holm)"]
+        rows = [[row[0], "all rows", str(self.result.n_rows), *row[1:-1], "", row[-1]] for row in rows]
+        for name, groups in zip(names[1:], self.groups):
+            for group, found in groups.items():
+                start = [label(group), str(found.n_rows), name]
+                if not found.comparisons:
+                    rows.append(["", *start, *[""] * 7])
+                for key, each in found.comparisons.items():
+                    ends = [f"{each.p_value:.4g}", f"{found.p_holm[key]:.4g}", each.method]
+                    rows.append([key, *start, *_numbers(each), *ends])
         return head, rows
 
     def to_json(self, names: Sequence[str]) -> str:
@@ -113,7 +127,28 @@ class Compared:
             name: {key: plain(each.to_dict()) for key, each in comparison.items()}
             for name, comparison in zip(names[1:], self.comparisons)
         }
+        if self.groups:
+            whole["groups"]["comparisons"] = {
+                name: [_record(group, found) for group, found in groups.items()]
+                for name, groups in zip(names[1:], self.groups)
+            }
         return json.dumps(whole, indent=2, allow_nan=False)
+
+
+def _record(group: "Name", found: "GroupComparison") -> dict[str, Any]:
+    """What JSON has of a group."""
+    from toxeval.signature import plain
+
+    compared = {key: plain({**each.to_dict(), "p_holm": found.p_holm[key]}) for key, each in found.comparisons.items()}
+    return {"group": plain(group), "n_rows": found.n_rows, "comparisons": compared}
+
+
+def _numbers(found: "Comparison") -> list[str]:
+    """Both scores, their difference and its interval."""
+    from toxeval.report import number
+
+    ends = f"[{found.low:+.4f}, {found.high:+.4f}]"
+    return [number(found.score_a), number(found.score_b), f"{found.difference:+.4f}", ends]
 
 
 def compared(job: "Job", keys: Sequence[str]) -> Compared:
@@ -126,13 +161,18 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
     from functools import partial
 
     from toxeval import systems
+    from toxeval.core.declarations import MIN_ROWS
     from toxeval.core.refusals import refuse
     from toxeval.read.human_labels import columns_of_verdicts
     from toxeval.signature import combined, digest
     from toxeval.systems.files import read_files
+    from toxeval.systems.groups import compare_by
 
     from . import correcting
     from .job import signed_result, whole_intervals
+
+    job.check()
+    min_rows = MIN_ROWS.check(job.group_rule.get("min_rows", MIN_ROWS.default))
 
     if len(job.predictions) < 2:
         allowed = "at least two, to compare the others with the first"
@@ -145,11 +185,16 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         chosen, judge_on = {"confidence_level": correcting.level_of(job)}, correcting.read_judge(job)
         way = {"judge_on": judge_on, "judge_by_category": job.judge_by_category, **chosen}
         compare = partial(systems.compare_corrected, metric, **way)
-    rows = read_files(reader, list(job.tables()), columns, progress_bar)
+    rows = read_files(reader, list(job.tables()), columns, progress_bar, job.by)
     first, *others = job.predictions
+    shared = {name: values for name, values in rows.shared.items() if name in rows.inputs}
     comparisons = [
-        compare(own, rows.own[0], rows.shared, keys=list(keys) or None, names=(path, first))
+        compare(own, rows.own[0], shared, keys=list(keys) or None, names=(path, first))
         for path, own in zip(others, rows.own[1:])
+    ]
+    groups = [
+        compare_by(metric, rows, i, job.by, min_rows=min_rows, keys=list(keys) or None, names=(path, first), **chosen)
+        for i, path in enumerate(others if job.by else [], 1)
     ]
     result = signed_result(
         job,
@@ -162,5 +207,6 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         matched=rows.matched,
         left_out=rows.left_out,
         correction={} if judge_on is None else correcting.correction_of(job, rows.states[0], judge_on),
+        groups={"by": list(job.by), "key": next(iter(comparisons[0])), "min_rows": min_rows} if job.by else {},
     )
-    return Compared(result, comparisons)
+    return Compared(result, comparisons, groups)

@@ -4,10 +4,12 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from toxeval.answers import with_answers
 from toxeval.core.declarations import THRESHOLD, Definition
+from toxeval.core.group_scores import GroupScores
+from toxeval.core.group_states import GroupStates
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
@@ -17,6 +19,7 @@ from toxeval.result_files import settable_options
 from toxeval.signature import Result, combined, digest, full_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
+from toxeval.systems.groups import count_groups
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Job:
         human: a file with human labels of some of the rows, or "".
         judge_on: a file with verdicts of the same judge on other rows, all with labels, or "".
         judge_by_category: whether the judge's rates are those in each category.
+        by: columns that say which group a row is in.
+        group_rule: keyword arguments of ``score_by``, beside options of the metric.
         detailed: whether to add the detailed scores.
     """
 
@@ -61,6 +66,8 @@ class Job:
     human: str = ""
     judge_on: str = ""
     judge_by_category: bool = False
+    by: tuple[str, ...] = ()
+    group_rule: Mapping[str, Any] = field(default_factory=dict)
     detailed: bool = False
 
     @property
@@ -88,6 +95,9 @@ class Job:
         if self.human and self.judge_on:
             allowed = (OptionName("human"), " or ", OptionName("judge_on"))
             refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
+        if self.by and (self.human or self.judge_on):
+            allowed = (OptionName("by"), " or labels that correct a rate")
+            refuse("groups and a correction", allowed, metric=self.metric, where="by")
         files = (*self.predictions, self.references, self.threshold_from, self.human, self.judge_on)
         for path in files:
             if files.count(path) > 1 and _is_stream(path):
@@ -166,6 +176,8 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
     """
     if job.threshold_from:
         return _result_at_chosen(job, progress)
+    if job.by:
+        return _result_by(job, progress)
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
     metric = job.load()
@@ -221,6 +233,50 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
     )
     in_order = [summary.runs[runs.index(i)] for i in range(len(runs))]
     return replace(result, runs=in_order, spread=_spread(summary))
+
+
+class Groups(NamedTuple):
+    """The scores of groups of rows, and what they are of.
+
+    Attributes:
+        metric: which counted the rows.
+        states: what it counted.
+        scores: of these states.
+        rows: where they are from.
+        inputs: the names of the inputs that were there.
+    """
+
+    metric: Metric
+    states: GroupStates
+    scores: GroupScores
+    rows: Rows
+    inputs: set[str]
+
+
+def groups_of(job: Job, progress: Progress = iter) -> Groups:
+    """The scores of all rows of one file and of groups of them."""
+    metric, columns = job.load(), list(job.by)
+    if len(job.predictions) > 1:
+        refuse(f"{len(job.predictions)} files", "one, to score by group", metric=job.metric, inputs=("predictions",))
+    rows = Rows(job.definition, *next(job.tables()), job.columns, by=columns)
+    states, inputs = count_groups(metric, rows, columns, progress)
+    return Groups(metric, states, metric.score_by(states, **job.group_rule, **job.confidence), rows, inputs)
+
+
+def _result_by(job: Job, progress: Progress) -> Result:
+    found = groups_of(job, progress)
+    states, groups = found.states, found.scores.to_dict()
+    return signed_result(
+        job,
+        found.inputs,
+        confidence=job.confidence_options(found.metric),
+        n_rows=states.all.n_rows,
+        digest=combined([digest(state) for state in (states.all, *states.groups.values())]),
+        scores=groups.pop("all"),
+        matched=found.rows.matched,
+        left_out=found.rows.left_out,
+        groups={"by": list(job.by), **groups},
+    )
 
 
 def _result_at_chosen(job: Job, progress: Progress) -> Result:
@@ -301,6 +357,8 @@ def job_of(result: Result, **files: Any) -> Job:
         confidence=result.confidence,
         detailed=result.detailed,
         judge_by_category=result.correction.get("judge_by_category", False),
+        by=tuple(result.groups.get("by", ())),
+        group_rule={name: result.groups[name] for name in ("key", "min_rows") if result.groups},
         **{**files, "columns": {**result.columns, **files.get("columns", {})}},
     )
 

@@ -4,7 +4,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -188,6 +191,15 @@ INTERVALS = [
     click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
     click.option("--seed", type=int, metavar="N", help="Seed of the bootstrap."),
 ]
+GROUPS = [
+    click.option(
+        "--by",
+        multiple=True,
+        metavar="COLUMN",
+        help="Score groups of rows: a column of their names, or several columns of yes and no, once for each.",
+    ),
+    click.option("--min-rows", type=int, metavar="N", help="Smaller groups are listed without scores; 10."),
+]
 STYLES = [
     click.option("--json", "style", flag_value="json", help="All of it as JSON."),
     click.option("--markdown", "style", flag_value="markdown", help="A Markdown table."),
@@ -209,6 +221,15 @@ def threshold_rule(given: dict[str, Any]) -> dict[str, Any]:
     rule = {name: value for name, value in rule.items() if value is not None}
     if rule and not given["threshold_from"]:
         raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --threshold-from")
+    return rule
+
+
+def group_rule(given: dict[str, Any], keys: Sequence[str] = ()) -> dict[str, Any]:
+    """How groups are scored; its options are taken out of those that were given."""
+    rule = {"min_rows": given.pop("min_rows"), "key": given.pop("key", None)}
+    rule = {name: value for name, value in rule.items() if value is not None}
+    if rule and not given["by"]:
+        raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --by")
     return rule
 
 
@@ -237,3 +258,30 @@ def progress_bar(rows: Rows) -> Iterable[Batch]:
         for batch in rows:
             yield batch
             bar.update(batch.n_rows)
+
+
+@contextmanager
+def clock() -> Iterator[None]:
+    """On a terminal the time that has passed, where it is long: not all of it goes by with rows that are read."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    start, done = time.time(), threading.Event()
+
+    def show() -> None:
+        if done.wait(PATIENCE):
+            return
+        from tqdm import tqdm
+
+        with tqdm(bar_format="{elapsed}", leave=False) as bar:
+            bar.start_t = start
+            while not done.wait(0.5):
+                bar.refresh()
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -1,17 +1,30 @@
 """``toxeval plot``."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .options import INPUTS, JUDGES, OPTIONS, MetricCommand, metric_argument, progress_bar, with_options
+from .options import (
+    GROUPS,
+    INPUTS,
+    JUDGES,
+    OPTIONS,
+    MetricCommand,
+    clock,
+    group_rule,
+    metric_argument,
+    progress_bar,
+    with_options,
+)
 
 
 @click.command(cls=MetricCommand)
 @metric_argument
-@with_options(*INPUTS, *OPTIONS, *JUDGES)
+@with_options(*INPUTS, *OPTIONS, *JUDGES, *GROUPS)
+@click.option("--key", metavar="KEY", help="The score of groups to draw; else the main one.")
 @click.option("--out", required=True, metavar="FILE", help="The picture to write: .png, .svg or .pdf.")
 def plot(metric: str, out: str, **given: Any) -> None:
     """Draw the metric's picture.
@@ -19,8 +32,8 @@ def plot(metric: str, out: str, **given: Any) -> None:
     Oracle curves and reliability, precision-recall and ROC, confusion
     matrices, or bars with intervals, at the size a paper prints. Several
     files of predictions are drawn together where that is legible. With
-    --human or --judge-on: the rates as they are and as corrected. Needs
-    matplotlib: pip install 'toxeval[plot]'.
+    --human or --judge-on: the rates as they are and as corrected. With --by:
+    the score of each group with its interval. Needs matplotlib: pip install 'toxeval[plot]'.
 
     \b
     Example:
@@ -33,7 +46,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
     from toxeval.read import Rows
 
     from . import correcting
-    from .job import Job, short_names
+    from .job import Job, groups_of, short_names
 
     if not out.endswith(tuple(plots.METADATA)):
         raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
@@ -44,18 +57,26 @@ def plot(metric: str, out: str, **given: Any) -> None:
         importlib.import_module("matplotlib")
     except ImportError:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
-    job = Job(metric, **given)
+    job = Job(metric, group_rule=group_rule(given), **given)
     scored = job.load()
     names = short_names(job.predictions)
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
     if job.human or job.judge_on:
-        plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
+        with clock():
+            plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
+        click.echo(out)
+        return
+    if job.by:
+        job = replace(job, confidence={"confidence_level": 0.95})
+        with clock():
+            plots.save(plots.draw(pictures.groups_picture(groups_of(job, progress_bar).scores)), out)
         click.echo(out)
         return
     rows = {
         name: Rows(job.definition, predictions, references, job.columns)
         for name, (predictions, references) in zip(names, job.tables())
     }
-    plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
+    with clock():
+        plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
     click.echo(out)

@@ -10,6 +10,7 @@ import click
 
 from .options import (
     FOUND,
+    GROUPS,
     INPUTS,
     INTERVALS,
     JUDGES,
@@ -18,6 +19,8 @@ from .options import (
     THRESHOLD_RULES,
     VALIDATION,
     MetricCommand,
+    clock,
+    group_rule,
     intervals,
     metric_argument,
     pairs,
@@ -39,7 +42,8 @@ FEW = 12
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
-@with_options(VALIDATION, *THRESHOLD_RULES, *JUDGES)
+@with_options(VALIDATION, *THRESHOLD_RULES, *JUDGES, *GROUPS)
+@click.option("--key", metavar="KEY", help="The score to compare groups by; else the main one.")
 @click.option("--confidence", type=float, metavar="LEVEL", help="Add confidence intervals, such as 0.95.")
 @with_options(*INTERVALS)
 @click.option("--detailed", is_flag=True, help="Add counts, support and other details.")
@@ -84,9 +88,11 @@ def score(
 
     if given["detailed"] and (given["human"] or given["judge_on"]):
         raise click.UsageError("--detailed: there are no details of corrected rates")
-    rule = threshold_rule(given)
-    job = Job(metric, confidence=intervals(confidence, resamples, seed), threshold_rule=rule, **given)
-    result = result_of(job, progress_bar)
+    threshold, groups = threshold_rule(given), group_rule(given)
+    level = intervals(confidence, resamples, seed)
+    job = Job(metric, confidence=level, threshold_rule=threshold, group_rule=groups, **given)
+    with clock():
+        result = result_of(job, progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})
     click.echo(result.to_json() if style == "json" else report.render(result, style or "text"))
     for failure in failures:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from .options import FOUND, INPUTS, JUDGES, OF_A_RESULT, VALIDATION, MetricCommand, progress_bar, with_options
+from .options import FOUND, INPUTS, JUDGES, OF_A_RESULT, VALIDATION, MetricCommand, clock, progress_bar, with_options
 
 
 @click.command(cls=MetricCommand)
@@ -34,7 +34,8 @@ def verify(result: str, **given: Any) -> int:
         if bool(given[name]) != (reported.correction.get("corrected_by") == name):
             was = "wasn't corrected by such a file" if given[name] else "was corrected by such a file: give it again"
             raise click.UsageError(f"--{name.replace('_', '-')}: {result} {was}")
-    fresh = result_of(job_of(reported, **given), progress_bar)
+    with clock():
+        fresh = result_of(job_of(reported, **given), progress_bar)
     found = mismatches(reported, signature, fresh)
     if not found:
         click.secho(f"match: {len(reported.scores)} scores, {reported.n_rows} rows", fg="green")

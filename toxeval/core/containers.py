@@ -72,6 +72,8 @@ def materialise(place: Place, values: Any) -> Any:
         return from_arrow(place, values)
     if hasattr(values, "detach"):
         return numbers_of_tensor(place, values)
+    if library == "polars" and values.dtype.is_nested():  # whose lists and records are objects of its own
+        return from_arrow(place, values.to_arrow())
     if hasattr(values, "to_numpy"):  # pandas and polars: by position, whatever the index
         return values.to_numpy()
     if hasattr(values, "__array__"):
@@ -85,12 +87,30 @@ def _read_column(place: Place, column: Any) -> Any:
     if not hasattr(column, "__len__"):
         hint = "a stream has no column: give its batches to add_batch"
         place.refuse(describe(column), "a list, an array or a column with one value a row", hint)
-    source, feature = getattr(column, "source", None), getattr(column, "features", None)
-    kind = getattr(source, "format", {}).get("type")
+    feature = getattr(column, "features", None)
     labels = has_class_labels(feature)
-    if kind in ("numpy", "torch", "tensorflow", "jax") or kind is not None and labels:
-        column = source.with_format(None)[column.column_name]  # type: ignore[union-attr]
-    return [class_label_names(value, feature) for value in column[:]] if labels else column[:]
+    if hasattr(column, "source") and (labels or _format(column) != "custom"):  # which makes what it likes
+        narrow = not labels and _is_narrow(feature)  # Python's floats don't show that they were float32
+        column = _stored(column, "arrow" if narrow else None)
+    return [class_label_names(value, feature) for value in column] if labels else column[:]
+
+
+def _format(column: Any) -> Any:
+    """The format of the dataset that a lazy column is of."""
+    source = getattr(column, "source", None)
+    return _format(source) if hasattr(source, "source") else getattr(source, "format", {}).get("type")
+
+
+def _stored(column: Any, form: str | None) -> Any:
+    """A lazy column of ``datasets``, or of the records in one, in this format and no other."""
+    if hasattr(column.source, "with_format"):
+        return column.source.with_format(form)[column.column_name][:]
+    records = _stored(column.source, form)
+    if form is None:
+        return [record[column.column_name] for record in records]
+    import pyarrow.compute as pc
+
+    return pc.struct_field(records, column.column_name)
 
 
 def has_class_labels(feature: Any) -> bool:
@@ -122,6 +142,11 @@ def class_label_names(value: Any, feature: Any) -> Any:
     if value >= len(names):
         refuse(f"class label {value}", f"0 to {len(names) - 1}: the dataset declares so many names")
     return names[value]
+
+
+def _is_narrow(feature: Any) -> bool:
+    """Whether there are float32 or float16 numbers in a feature."""
+    return getattr(feature, "dtype", None) in ("float32", "float16") or any(map(_is_narrow, _parts(feature)))
 
 
 def _names(feature: Any) -> Any:
@@ -182,8 +207,8 @@ def from_arrow(place: Place, values: Any) -> Any:
         row = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
         place.refuse("None", "a value in every row", row=row)
     kind = values.type
-    if pa.types.is_decimal(kind):
-        return values.cast(pa.float64()).to_numpy()
+    if pa.types.is_decimal(kind):  # cast at once, 0.3 would be 3 * 0.1
+        return values.cast(pa.string()).cast(pa.float64()).to_numpy()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return values.to_numpy(zero_copy_only=False)
     return values

@@ -181,6 +181,11 @@ class Number(Option):
     @property
     def allowed(self) -> str:
         """The range."""
+        return self._range
+
+    @property
+    def _range(self) -> str:
+        """What one number may be, also where several are given."""
         if self.inside:
             return f"above {self.low:g} and below {self.high:g}"
         return f"a number from {self.low} to {self.high}"
@@ -191,8 +196,7 @@ class Number(Option):
     def _number(self, value: Any, within: str = "") -> float:
         outside = not is_number(value) or not self.low <= value <= self.high
         if outside or self.inside and value in (self.low, self.high):
-            allowed = f"a number from {self.low} to {self.high}" if outside else self.allowed
-            refuse(describe(value), allowed, option=within or self.name)
+            refuse(describe(value), self._range, option=within or self.name)
         return plain_number(value) + 0.0  # + 0.0 makes 0.0 of -0.0
 
 

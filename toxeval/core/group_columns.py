@@ -71,6 +71,15 @@ def shown(name: Name) -> str:
     return repr(name) if isinstance(name, str) and WORD.fullmatch(name) else describe(name)
 
 
+def label(name: Name) -> str:
+    """What a group is called in tables and pictures.
+
+    >>> label("en"), label(3), label(None), label(math.nan)
+    ('en', '3', '(none)', '(none)')
+    """
+    return "(none)" if is_missing(name) else str(name)
+
+
 def rows_by_group(groups: Any, n_rows: int, beside: str) -> Iterator[tuple[Name, np.ndarray]]:
     """The rows of each group, as whole numbers of shape (m,) in ascending order.
 
@@ -101,14 +110,15 @@ def _rows_of_flags(groups: Mapping[Any, Any], n_rows: int, beside: str) -> Itera
     if not groups:
         refuse("no group", "at least one", inputs=("groups",))
     for given, values in groups.items():
-        name = _name(given)
+        name = name_of(given)
         field = str(name) if shown(name) == repr(name) else shown(name)
         flags = encode_labels("groups", values, ("no", "yes"), what="answer", field=field, allowed=ANSWERS)
         _check_length(len(flags), n_rows, beside, field)
         yield name, np.flatnonzero(flags)
 
 
-def _name(given: Any, row: int | None = None) -> Name:
+def name_of(given: Any, row: int | None = None) -> Name:
+    """A group's name in its one form, refused if it can be none."""
     try:
         return as_name(given)
     except TypeError:
@@ -140,7 +150,7 @@ def _names(found: list[Any], codes: np.ndarray) -> list[Name]:
     try:
         return list(map(as_name, found))
     except TypeError:
-        return [_name(value, int(np.argmax(codes == i))) for i, value in enumerate(found)]
+        return [name_of(value, int(np.argmax(codes == i))) for i, value in enumerate(found)]
 
 
 # --- codes --------------------------------------------------------------------------------------------------------
@@ -199,7 +209,7 @@ def _codes_from_list(rows: list[Any]) -> tuple[list[Any], np.ndarray]:
     if not simple:
         rows = plain_values(rows)
         for row, value in enumerate(rows):
-            _name(value, row)
+            name_of(value, row)
         return _codes_from_list(rows)
     if not table.keys().isdisjoint((0, 1)):  # True equals 1 in a dictionary
         kinds = set(map(type, rows))

@@ -20,6 +20,8 @@ HALF_PRECISION_TOLERANCE = 1e-2
 SURE_ROWS = 10
 #: Of numbers of few bits: how many of nine decimal digits may be too many.
 SPARE_DIGITS = {np.dtype(np.float32): 4, np.dtype(np.float16): 8}
+#: The types of such numbers.
+NARROW = (np.float32, np.float16)
 #: Powers of ten that float64 holds exactly.
 POWERS = np.array([float(f"1e{n}") for n in range(23)])
 
@@ -151,19 +153,19 @@ def _sum_to_1(columns: np.ndarray) -> bool:
 def _as_numbers(place: Place, values: Any) -> np.ndarray:
     rows = materialise(place, values)
     if is_arrow(rows):
-        rows = rows.to_pylist()
+        rows = _rows_of_arrow(rows)
     if isinstance(rows, np.ndarray) and rows.dtype == object:
         rows = rows.tolist()
     if isinstance(rows, list) and rows and hasattr(rows[0], "detach"):  # a list of tensors
-        rows = [
-            numbers_of_tensor(place, value, row) if hasattr(value, "detach") else value
-            for row, value in enumerate(rows)
-        ]
+        rows = [numbers_of_tensor(place, x, row) if hasattr(x, "detach") else x for row, x in enumerate(rows)]
     array = _array(rows)
     if array.dtype.kind == "O" and isinstance(rows, list):
-        rows = [plain_values(row) if isinstance(row, (list, tuple)) else row for row in plain_values(rows)]
+        rows = [plain_values(row) if isinstance(row, (list, tuple, np.ndarray)) else row for row in plain_values(rows)]
         array = _array(rows)
-    if array.dtype.kind in "iuf" and not _has_bools(rows) or len(rows) == 0:
+    kinds = _kinds(rows)
+    if array.dtype.kind in "iuf" and kinds.isdisjoint(BOOLS) or len(rows) == 0:
+        if array.dtype == np.float64 and not kinds.isdisjoint(NARROW):  # beside others, which would widen them
+            return np.array([_printed(row) for row in rows])
         return array.astype(np.float64) if array.dtype.kind == "O" else array
     for row, value in enumerate(rows):
         value = value.item() if getattr(value, "ndim", None) == 0 else value
@@ -184,16 +186,37 @@ def _array(rows: Any) -> np.ndarray:
         return np.empty(0, dtype=object)
 
 
-def _has_bools(rows: Any) -> bool:
-    """Whether a list, or a list or array in it, holds a bool: among numbers NumPy makes 1.0 of True."""
+def _kinds(rows: Any) -> set[type]:
+    """The types of what a list holds, also in lists and arrays in it."""
     if not isinstance(rows, list):
-        return False
+        return set()
     kinds = set(map(type, rows))
     if kinds & {list, tuple}:
         kinds |= set(map(type, chain.from_iterable(row for row in rows if isinstance(row, (list, tuple)))))
     if np.ndarray in kinds:
         kinds |= {row.dtype.type for row in rows if isinstance(row, np.ndarray)}
-    return not kinds.isdisjoint(BOOLS)
+    return kinds
+
+
+def _printed(row: Any) -> Any:
+    """A row's numbers, of float32 and float16 the decimals that they print."""
+    if isinstance(row, (list, tuple, np.ndarray)):
+        return [_printed(number) for number in row]
+    return float(str(row)) if isinstance(row, NARROW) else row
+
+
+def _rows_of_arrow(rows: Any) -> Any:
+    """Lists of numbers of one length as an array of shape (n, length), anything else as a list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = rows.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        numbers = rows.flatten()
+        lengths = pc.list_value_length(rows).unique()
+        if pa.types.is_floating(kind.value_type) and not numbers.null_count and len(lengths) == 1:
+            return numbers.to_numpy(zero_copy_only=False).reshape(len(rows), lengths[0].as_py())
+    return rows.to_pylist()
 
 
 def _check_finite(place: Place, array: np.ndarray) -> None:

@@ -124,7 +124,7 @@ def ids_from(
         refuse(f"{describe_array(outputs)} for labels of shape {references.shape}", expected, inputs=(name,))
     if is_ids(outputs) or last == () and k != 2:
         return outputs
-    logits = outputs.reshape(*shape, -1)
+    logits = outputs.reshape(*shape, *(last or (1,)))
     counted = np.ones(shape, dtype=bool) if references is None else references != IGNORE
     wrong = counted & ~np.isfinite(logits).all(axis=-1)
     if wrong.any():

@@ -82,5 +82,7 @@ def _load_from_disk(folder: Path) -> Any:
 
     try:
         return datasets.load_from_disk(str(folder))
+    except IndexError:  # it saved no part
+        refuse("no rows", "at least one row", file=str(folder))
     except (OSError, ValueError, KeyError) as error:
         refuse(f"not readable as a saved dataset ({type(error).__name__})", file=str(folder))

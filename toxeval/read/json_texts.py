@@ -33,6 +33,8 @@ def read_json(text: str | bytes) -> Any:
         Refusal: for what Python's own reader ends with another error, or takes without a word: of a field that is there
             twice it keeps the last value.
     """
+    if isinstance(text, str):  # json.loads would make a reader of its own
+        return _strictly(lambda: _DECODER.decode(text))
     return _strictly(lambda: json.loads(text, object_pairs_hook=_object))
 
 

@@ -14,6 +14,7 @@ from toxeval.core.refusals import Refusal, SayColumns, SetOption, refuse
 
 from .cells import Parser
 from .columns import ID, columns_of, find_inputs, names_looked_for, say
+from .group_columns import GroupColumns
 from .human_labels import HumanLabels
 from .ids import refuse_repeated, some
 from .order import Order
@@ -64,6 +65,7 @@ class Rows:
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
         human: a table with human labels of some of the rows, which are matched by id in any case; of a metric of
             verdicts and labels (`judged`).
+        by: columns that say which group a row is in, in either table; see `group_columns`.
 
     Attributes:
         name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
@@ -92,6 +94,7 @@ class Rows:
         references: Table | None = None,
         columns: Mapping[str, str] | None = None,
         human: Table | None = None,
+        by: Sequence[str] = (),
     ) -> None:
         said = columns or {}
         self._human = None
@@ -104,6 +107,7 @@ class Rows:
         self._definition = definition
         self._tables = [predictions] if references is None else [predictions, references]
         self._places = find_inputs(definition, self._tables, said)
+        self._by = GroupColumns(definition, self._tables, by)
         self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
         self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
         self.matched, self.n_left_out = "", 0
@@ -123,13 +127,16 @@ class Rows:
 
     def _counting(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """The rows that count."""
-        self.n_left_out = 0
+        self.n_left_out, n_kept = 0, 0
         for batch in batches:
             unscored = np.logical_or.reduce([batch.inputs.pop(name) for name in _UNSCORED if name in batch.inputs])
             self.n_left_out += int(unscored.sum())
             rows = np.flatnonzero(~unscored)
+            n_kept += len(rows)
             if len(rows):
                 yield Batch(take(batch.inputs, rows), len(rows), _within(batch, rows))
+        if not n_kept:
+            refuse(f"no rows but {self.left_out}", metric=self._definition.name, inputs=("predictions",))
 
     @property
     def left_out(self) -> str:
@@ -149,7 +156,8 @@ class Rows:
         marks = unscored.columns if unscored else ()
         human = self._human if i == 0 else None
         ids = [] if human is None else [human.column]
-        for columns in table.batches(list(dict.fromkeys([*parse.columns, *more, *marks, *ids]))):
+        wanted = [*parse.columns, *more, *marks, *ids, *self._by.of(i)]
+        for columns in table.batches(list(dict.fromkeys(wanted))):
             n = len(next(iter(columns.values())))
             for name in self._late[i].intersection(table.late):  # it would be left out without a word
                 found = f"the first {name!r}; an input is in every record or in none"
@@ -158,8 +166,9 @@ class Rows:
                 inputs = parse(columns)
                 if human is not None:
                     inputs[HUMAN] = human.of(columns)
+                inputs |= self._by.parse(i, columns)
             except Refusal as refusal:
-                Batch(dict.fromkeys(places), n, _after(row)).locate(refusal)
+                Batch(dict.fromkeys([*places, *refusal.inputs]), n, _after(row)).locate(refusal)
                 raise
             if unscored:
                 inputs[_UNSCORED[i]] = unscored.find({name: columns[name] for name in marks})

@@ -95,8 +95,8 @@ class PlainCells:
 
 def _is_plain(part: bytes, separator: str) -> bool:
     """Whether all readers agree on where the cells of a part are, if each of its lines has as many."""
-    if any(odd in part for odd in _ODD) or part[:1] in (b"\n", b"\r"):
-        return False
+    if any(odd in part for odd in _ODD) or part.startswith((b"\n", b"\r", codecs.BOM_UTF8)):
+        return False  # pyarrow takes a mark at the start of any part for that of the file
     if part.count(b"\r") != part.count(b"\r\n"):
         return False
     if not part.isascii():

@@ -10,6 +10,7 @@ from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal, refuse
 from toxeval.core.state import State
 from toxeval.read import Batch, Rows, Table
+from toxeval.read.group_columns import BY
 from toxeval.read.pairing import advise
 from toxeval.read.rows import join, take
 
@@ -40,7 +41,7 @@ class FileRows:
     @property
     def inputs(self) -> list[str]:
         """The names of all inputs."""
-        return [*self.own[0], *self.shared]
+        return [name for name in (*self.own[0], *self.shared) if not name.startswith(BY)]
 
 
 def read_files(
@@ -48,6 +49,7 @@ def read_files(
     tables: Sequence[tuple[Table, Table | None]],
     columns: Mapping[str, str],
     progress: Progress = iter,
+    by: Sequence[str] = (),
 ) -> FileRows:
     """The rows of all tables of predictions, matched by id or else by position.
 
@@ -58,19 +60,20 @@ def read_files(
         tables: for each system its predictions, and their references if these are in another table.
         columns: as for `Rows`.
         progress: gives the batches of the rows, and may show how far they are.
+        by: columns that say which group a row is in; all systems share them.
 
     Raises:
         Refusal: for rows that don't match, references that differ, and what the metric refuses.
     """
     definition = metric.definition
-    gold = {each.name for each in definition.inputs if each.gold}
+    gold = {each.name for each in definition.inputs if each.gold} | {BY + column for column in by}
     inputs: list[dict[str, Any]] = []
     arrays: list[dict[str, np.ndarray]] = []
     matched: list[str] = []
     first = tables[0][0]
     for i, (table, references) in enumerate(tables):
         other = references if references is not None else first if i else None
-        found = _Found(Rows(definition, table, other, columns), gold, progress)
+        found = _Found(Rows(definition, table, other, columns, by=() if i else by), gold, progress)
         matched.append(found.rows.matched)
         inputs.append(found.inputs)
         arrays.append(_encode(metric, found, found.inputs))
@@ -113,7 +116,7 @@ class _Found:
 
 def _encode(metric: Metric, found: _Found, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     try:
-        return metric.encode(**inputs)
+        return metric.encode(**{name: values for name, values in inputs.items() if not name.startswith(BY)})
     except Refusal as refusal:
         found.locate(refusal)
         advise(refusal, metric.definition, inputs)

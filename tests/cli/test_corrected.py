@@ -1,0 +1,132 @@
+"""Rates corrected for their judge in the command: those of ``corrected_rate`` in Python, signed and verified."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command import toxeval
+
+import toxeval as package
+from toxeval.systems import compare_corrected
+
+RNG = np.random.default_rng(11)
+NAMES = np.array(["Safe", "Unsafe"])
+SLUGS = ["Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion"]
+N = 600
+CATEGORIES = RNG.choice(SLUGS, N).tolist()
+TRUTH = RNG.random(N) < 0.15
+JUDGED = np.arange(N) % 3 == 0  # rows with a human label
+OTHERS = RNG.random(500) < 0.4
+
+
+def verdicts(truth: np.ndarray) -> list[str]:
+    """Of a judge with a sensitivity and a specificity of .9."""
+    return [str(name) for name in NAMES[(truth ^ (RNG.random(len(truth)) < 0.1)).astype(int)]]
+
+
+FIRST, SECOND, ON_OTHERS = verdicts(TRUTH), verdicts(RNG.random(N) < 0.4), verdicts(OTHERS)
+LABELS = [str(NAMES[int(y)]) for y in OTHERS]
+
+
+def lines(path: Path, **columns: list[Any]) -> str:
+    path.write_text("".join(json.dumps(dict(zip(columns, row))) + "\n" for row in zip(*columns.values())))
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    rows = np.flatnonzero(JUDGED)
+    own = {"id": list(range(N)), "category": CATEGORIES}
+    return {
+        "first": lines(tmp_path / "first.jsonl", **own, prediction=FIRST),
+        "second": lines(tmp_path / "second.jsonl", **own, prediction=SECOND),
+        "human": lines(tmp_path / "h.jsonl", id=rows.tolist(), human=[str(NAMES[int(TRUTH[i])]) for i in rows]),
+        "others": lines(tmp_path / "j.jsonl", prediction=ON_OTHERS, human=LABELS),
+    }
+
+
+def wanted(way: str) -> dict[str, Any]:
+    metric = package.load("dia_safety_rate")
+    if way == "--human":
+        human = [str(NAMES[int(y)]) if known else None for y, known in zip(TRUTH, JUDGED)]
+        return metric.corrected_rate(predictions=FIRST, categories=CATEGORIES, human=human)
+    judge_on = metric.judged().state(predictions=ON_OTHERS, human=LABELS)
+    return metric.corrected_rate(predictions=FIRST, categories=CATEGORIES, judge_on=judge_on)
+
+
+@pytest.mark.parametrize(("way", "file"), [("--human", "human"), ("--judge-on", "others")])
+def test_as_in_python_and_verified(way: str, file: str, files: dict[str, str], tmp_path: Path) -> None:
+    given = ["--predictions", files["first"], way, files[file]]
+    found = toxeval("score", "dia_safety_rate", *given, "--json").json()
+    for key, value in wanted(way).items():
+        assert found["scores"][key] == pytest.approx(value, abs=1e-12, nan_ok=True), key
+    raw = package.load("dia_safety_rate").compute(predictions=FIRST, categories=CATEGORIES)
+    assert {key: found["scores"][key] for key in raw} == raw
+    assert f"corrected_by:{way[2:].replace('-', '_')}" in found["signature"]
+    text = toxeval("score", "dia_safety_rate", *given).out
+    assert "unsafe_rate_corrected" in text
+    assert "95 % interval" in text
+    saved = tmp_path / "result.json"
+    saved.write_text(json.dumps(found))
+    assert toxeval("verify", saved, *given).out.startswith("match")
+    assert "give it again" in toxeval("verify", saved, "--predictions", files["first"]).err
+    found["scores"]["unsafe_rate_corrected"] += 0.01
+    saved.write_text(json.dumps(found))
+    assert "unsafe_rate_corrected" in toxeval("verify", saved, *given).out
+
+
+def test_chatbots_under_one_judge(files: dict[str, str]) -> None:
+    both = ["--predictions", files["first"], files["second"], "--judge-on", files["others"]]
+    found = toxeval("compare", "dia_safety_rate", *both, "--json").json()["comparisons"]["second"]
+    judge_on = package.load("dia_safety_rate").judged().state(predictions=ON_OTHERS, human=LABELS)
+    shared = {"categories": CATEGORIES}
+    want = compare_corrected("dia_safety_rate", SECOND, FIRST, shared, judge_on=judge_on)
+    for key, comparison in want.items():
+        assert {name: found[key][name] for name in comparison.to_dict()} == pytest.approx(comparison.to_dict())
+
+
+def test_other_shares_of_verdicts_are_a_finding(files: dict[str, str]) -> None:
+    found = toxeval("doctor", "dia_safety_rate", "--predictions", files["first"], "--judge-on", files["others"])
+    assert found.status == 1
+    assert "rows with labels and on" in found.out
+    assert "no labels of others mend" in found.out
+
+
+def test_pictures_have_both_rates(files: dict[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "rates.svg"
+    both = ["--predictions", files["first"], "--judge-on", files["others"], "--out", out]
+    assert toxeval("plot", "dia_safety_rate", *both).status == 0
+    assert ">corrected<" in out.read_text()
+    assert ">verdicts<" in out.read_text()
+
+
+def test_rates_of_other_metrics(tmp_path: Path) -> None:
+    """The share of OFF, and that of threats."""
+    codes = [int(verdict == "Unsafe") for verdict in FIRST]
+    judge = {"prediction": [int(v == "Unsafe") for v in ON_OTHERS], "human": OTHERS.astype(int).tolist()}
+    for metric, key in (("sold_macro_f1", "rate_OFF"), ("threat_f1", "rate_threat")):
+        posts, others = lines(tmp_path / "p.jsonl", prediction=codes), lines(tmp_path / "o.jsonl", **judge)
+        found = toxeval("score", metric, "--predictions", posts, "--judge-on", others, "--json").json()["scores"]
+        state = package.load(metric).judged().state(predictions=judge["prediction"], human=judge["human"])
+        want = package.load(metric).corrected_rate(predictions=codes, judge_on=state)
+        assert found[f"{key}_corrected"] == pytest.approx(want[f"{key}_corrected"], abs=1e-12)
+        assert found[key] == pytest.approx(np.mean(codes))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--human", "{human}", "--judge-on", "{others}"], "labels of these rows and of others"),
+        (["--human", "{others}"], "no ids"),
+        (["--judge-by-category"], "judge_by_category: True; allowed: beside --judge-on"),
+        (["--judge-on", "{others}", "--detailed"], "--detailed"),
+        (["--judge-on", "{human}"], "predictions: missing"),
+        (["{second}", "--judge-on", "{others}"], "2 files; allowed: one, to correct"),
+    ],
+)
+def test_refused(more: list[str], message: str, files: dict[str, str]) -> None:
+    arguments = [part.format(**files) for part in more]
+    assert message in toxeval("score", "dia_safety_rate", "--predictions", files["first"], *arguments).refused()
