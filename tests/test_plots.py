@@ -259,7 +259,7 @@ def test_bars_are_the_rates_with_their_intervals(kind: str, monkeypatch: pytest.
     assert list(categories) == [*CATEGORIES, "Mean of categories"]
     assert label == "share of unsafe replies (95 % interval)"
     names = {"": {"unsafe": "unsafe"}, "two": {"system_0": "unsafe", "system_1": "unsafe"}}.get(
-        kind, {"utterance-unsafe": "utterance_unsafe", "context-unsafe": "context_unsafe"}
+        kind, {"unsafe": "unsafe", "utterance-unsafe": "utterance_unsafe", "context-unsafe": "context_unsafe"}
     )
     assert list(bars) == list(names)
     for i, (shown, key) in enumerate(names.items()):

@@ -163,13 +163,13 @@ def rates_by_category(
     mean.
 
     Args:
-        results: system -> result with categories. Of one system the kinds of unsafe are told apart if the result has
+        results: system -> result with categories. Of one system there are also the kinds of unsafe if the result has
             both; of several it is the unsafe rate of each. Without intervals low and high are the rate.
     """
     systems = list(results)
-    kinds = {"utterance_unsafe": "utterance-unsafe", "context_unsafe": "context-unsafe"}
-    if len(systems) > 1 or f"context_unsafe_rate_{SLUGS[0]}" not in results[systems[0]]:
-        kinds = {"unsafe": "unsafe"}
+    kinds = {"unsafe": "unsafe"}
+    if len(systems) == 1 and f"context_unsafe_rate_{SLUGS[0]}" in results[systems[0]]:
+        kinds |= {"utterance_unsafe": "utterance-unsafe", "context_unsafe": "context-unsafe"}
     bars = {}
     for system, result in results.items():
         for kind, name in kinds.items():

@@ -19,6 +19,7 @@ from samples import SAMPLES, Sample, assert_same, close, columns, ids
 from sklearn.exceptions import UndefinedMetricWarning
 
 import toxeval
+from toxeval.core.group_columns import rows_by_group
 from toxeval.core.group_states import GroupStates, merge_groups
 from toxeval.core.refusals import Refusal
 from toxeval.core.state import State, merge, subtract
@@ -444,3 +445,10 @@ def test_replies_in_many_groups_give_one_difference_each() -> None:
         assert difference.value == pytest.approx(right[flags[name]].mean() - right[~flags[name]].mean())
         assert difference.low < difference.value < difference.high
         assert (difference.p_value < 0.05) == (difference.low > 0 or difference.high < 0)
+
+
+@pytest.mark.parametrize("hold", [list, np.array, pa.array])
+def test_a_group_has_one_zero(hold: Any) -> None:
+    """Arrow tells -0.0 from 0.0: half of the group's rows were lost."""
+    found = dict(rows_by_group(hold([0.0, -0.0, 1.0, 0.0]), 4, "predictions"))
+    assert {name: rows.tolist() for name, rows in found.items()} == {0: [0, 1, 3], 1: [2]}

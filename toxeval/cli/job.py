@@ -89,6 +89,8 @@ class Job:
         """Refuse files that exclude each other."""
         if self.references and self.dataset:
             refuse("a file and a dataset", "one of them", metric=self.metric, inputs=("references",))
+        if self.aliases and not self.answers:
+            refuse("given", ("beside ", OptionName("answers")), metric=self.metric, option="alias")
         if self.judge_by_category and not self.judge_on:
             allowed: Text = ("beside ", OptionName("judge_on"))
             refuse("True", allowed, metric=self.metric, option="judge_by_category")

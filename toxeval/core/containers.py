@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .refusals import BOOLS, Text, describe, refuse
+from .dataset_columns import read_column
+from .refusals import Text, describe, refuse
 
 #: Python objects that are looked at several times are taken so many at a time: they then stay in the processor's cache.
 ROWS_AT_A_TIME = 2048
@@ -67,7 +68,10 @@ def materialise(place: Place, values: Any) -> Any:
         place.refuse("missing", "one value a row")
     library = type(values).__module__.partition(".")[0]
     if library == "datasets":
-        return materialise(place, _read_column(place, values))
+        if not hasattr(values, "__len__"):
+            hint = "a stream has no column: give its batches to add_batch"
+            place.refuse(describe(values), "a list, an array or a column with one value a row", hint)
+        return materialise(place, read_column(values))
     if library == "pyarrow":
         return from_arrow(place, values)
     if hasattr(values, "detach"):
@@ -79,91 +83,6 @@ def materialise(place: Place, values: Any) -> Any:
     if hasattr(values, "__array__"):
         return materialise(place, np.asarray(values))
     place.refuse(describe(values), "a list, an array or a column with one value a row")
-
-
-def _read_column(place: Place, column: Any) -> Any:
-    """A lazy column of ``datasets``, as it is stored: the formats of tensors make float32 of float64. Class labels come
-    as the names the dataset declares: its order of ids needn't be the metric's."""
-    if not hasattr(column, "__len__"):
-        hint = "a stream has no column: give its batches to add_batch"
-        place.refuse(describe(column), "a list, an array or a column with one value a row", hint)
-    feature = getattr(column, "features", None)
-    labels = has_class_labels(feature)
-    if hasattr(column, "source") and (labels or _format(column) != "custom"):  # which makes what it likes
-        narrow = not labels and _is_narrow(feature)  # Python's floats don't show that they were float32
-        column = _stored(column, "arrow" if narrow else None)
-    return [class_label_names(value, feature) for value in column] if labels else column[:]
-
-
-def _format(column: Any) -> Any:
-    """The format of the dataset that a lazy column is of."""
-    source = getattr(column, "source", None)
-    return _format(source) if hasattr(source, "source") else getattr(source, "format", {}).get("type")
-
-
-def _stored(column: Any, form: str | None) -> Any:
-    """A lazy column of ``datasets``, or of the records in one, in this format and no other."""
-    if hasattr(column.source, "with_format"):
-        return column.source.with_format(form)[column.column_name][:]
-    records = _stored(column.source, form)
-    if form is None:
-        return [record[column.column_name] for record in records]
-    import pyarrow.compute as pc
-
-    return pc.struct_field(records, column.column_name)
-
-
-def has_class_labels(feature: Any) -> bool:
-    """Whether there are class labels anywhere in a feature of ``datasets``, as an object or as it is written down."""
-    if getattr(feature, "names", None) is not None or isinstance(feature, Mapping) and _names(feature):
-        return True
-    return any(map(has_class_labels, _parts(feature)))
-
-
-def class_label_names(value: Any, feature: Any) -> Any:
-    """A value with names for the ids of class labels in it; a negative id, such as -100, stays as it is.
-
-    >>> feature = {"_type": "Sequence", "feature": {"_type": "ClassLabel", "names": ["O", "T"]}}
-    >>> class_label_names([1, 0, -100], feature)
-    ['T', 'O', -100]
-    """
-    if isinstance(feature, (list, tuple)) and feature:  # a list of records, as older versions write it
-        feature = {"feature": feature[0]}
-    inner = feature.get("feature") if isinstance(feature, Mapping) else getattr(feature, "feature", None)
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [class_label_names(item, inner) for item in value]
-    if isinstance(value, Mapping):
-        fields = inner if inner is not None else feature  # old files have a sequence of records as a record
-        known = fields if isinstance(fields, Mapping) else {}
-        return {key: class_label_names(item, known.get(key)) for key, item in value.items()}
-    names = _names(feature)
-    if not names or not isinstance(value, (int, np.integer)) or isinstance(value, BOOLS) or value < 0:
-        return value
-    if value >= len(names):
-        refuse(f"class label {value}", f"0 to {len(names) - 1}: the dataset declares so many names")
-    return names[value]
-
-
-def _is_narrow(feature: Any) -> bool:
-    """Whether there are float32 or float16 numbers in a feature."""
-    return getattr(feature, "dtype", None) in ("float32", "float16") or any(map(_is_narrow, _parts(feature)))
-
-
-def _names(feature: Any) -> Any:
-    """The names of a class label, if a feature is one."""
-    if isinstance(feature, Mapping):
-        return feature.get("names") if feature.get("_type") == "ClassLabel" else None
-    return getattr(feature, "names", None)
-
-
-def _parts(feature: Any) -> Iterable[Any]:
-    """The features within a feature."""
-    if isinstance(feature, Mapping):
-        return feature.values()
-    if isinstance(feature, (list, tuple)):
-        return feature
-    inner = getattr(feature, "feature", None)
-    return () if inner is None else (inner,)
 
 
 def _unmasked(place: Place, values: np.ma.MaskedArray) -> np.ndarray:

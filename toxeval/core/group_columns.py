@@ -46,7 +46,7 @@ def as_name(value: Any) -> Name:
 
 
 def in_order(names: Iterable[Name]) -> list[Name]:
-    """Names in ascending order, None and NaN last.
+    """Different names in ascending order, None and NaN last.
 
     >>> in_order([None, "b", math.nan, "a"])
     ['a', 'b', None, nan]
@@ -55,7 +55,7 @@ def in_order(names: Iterable[Name]) -> list[Name]:
     real: list[Any] = [name for name in names if not is_missing(name)]
     if len(set(map(_kind, real))) > 1:
         refuse(" and ".join(sorted(set(map(_kind, real)))), NAMES, inputs=("groups",))
-    return sorted(real) + [None] * (None in names) + [math.nan] * any(name != name for name in names)
+    return sorted(set(real)) + [None] * (None in names) + [math.nan] * any(name != name for name in names)
 
 
 def _kind(name: Name) -> str:

@@ -41,7 +41,8 @@ CSS = """
 .tox-columns button:hover { border-color: var(--accent); }
 .tox-columns button.tox-compute { width: 100%; margin-top: 1rem; padding: .7rem; color: #fff; background: #1d4ed8; }
 .tox-columns[aria-busy=true] button.tox-compute { background: #52525b; cursor: wait; }
-.tox-columns :focus-visible, #tox-drop:focus-within { outline: 3px solid var(--accent); outline-offset: 2px; }
+.tox-columns :focus-visible, #tox-drop:focus-within { outline: 3px solid var(--accent) !important; }
+.tox-columns :focus-visible { outline-offset: 2px; }
 .tox-files { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: .25rem 0 .5rem; }
 #tox-drop, .tox-empty { display: block; margin: .5rem 0; padding: .7rem; text-align: center; border-radius: 8px;
   border: 2px dashed var(--weak); }
@@ -72,7 +73,8 @@ CSS = """
 .tox-scores :is(caption, th, td) { padding: .3rem .75rem; text-align: left; }
 .tox-scores :is(th, td) { border-top: 1px solid var(--line); }
 .tox-scores thead th { position: sticky; top: 0; background: var(--area); }
-.tox-scores tbody th { font-weight: 400; }
+.tox-scores tbody th { font-weight: 400; overflow-wrap: anywhere; }
+.tox-scores td[data-key] { white-space: nowrap; }
 .tox-picture { overflow-x: auto; background: #fff; border-radius: 8px; }
 .tox-picture img { display: block; width: 100%; max-width: 640px; min-width: 320px; margin: 0 auto; }
 .tox-picture.tox-wide img { max-width: none; min-width: 600px; }

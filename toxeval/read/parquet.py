@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toxeval.core.containers import class_label_names, has_class_labels
+from toxeval.core.dataset_columns import class_label_names, has_class_labels
 from toxeval.core.refusals import Known, Refusal, refuse
 
 from . import tables
