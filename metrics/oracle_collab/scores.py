@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from toxeval.core.containers import same_length
 from toxeval.core.declarations import (
     DETAILED,
     FROM_LOGITS,
@@ -37,7 +38,7 @@ from toxeval.core.grid import (
     roc_auc_error,
     to_grid,
 )
-from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores, same_length
+from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
