@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import importlib.util
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -16,13 +17,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kinds import JSON, KINDS, Columns, Kind
+from samples import SAMPLES, Sample, columns
 
 import toxeval
 from toxeval.core.refusals import Refusal
 from toxeval.loading import plain
 from toxeval.page.rows import open_given
-from toxeval.read import Rows, Table, add_rows, open_table
+from toxeval.read import Rows, Table, add_rows, open_bytes, open_table
 from toxeval.read.tables import as_list
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -181,6 +185,38 @@ def test_files_and_pages(kind: Kind, door: str, tmp_path: Path, monkeypatch: pyt
     expected = kind.expected(door)
     found = outcome_of(kind, lambda: FILES[door](kind, tmp_path, monkeypatch))
     assert_same(found, ("", None) if kind.name == "empty" else expected)  # a file without rows, whatever its columns
+
+
+# --- random rows --------------------------------------------------------------------------------------------------
+
+
+def damaged(value: Any) -> Any:
+    """A value of the same type that is refused."""
+    if isinstance(value, dict):
+        return value | {"intent": damaged(value["intent"])}
+    if isinstance(value, list):
+        return [*value[:-1], damaged(value[-1])] if value else [0]
+    return {str: "UNK", float: np.nan}.get(type(value), 99)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=repr)
+@settings(max_examples=10)
+@given(data=st.data())
+def test_random_rows(sample: Sample, data: st.DataObject) -> None:
+    rows = data.draw(sample.rows(max_size=5))
+    row, name = data.draw(st.sampled_from(rows)), data.draw(st.sampled_from(sorted(rows[0].keys() - {"cluster"})))
+    if data.draw(st.booleans()):
+        row[name] = damaged(row[name])
+    kind = Kind("", columns(rows), metric=sample.metric, config=sample.config, options=sample.needed)
+    found = {
+        door: kind.outcome(lambda hold=hold: kind.score(**{n: hold(v) for n, v in kind.columns.items()}))
+        for door, hold in HOLDERS.items()
+        if door != "numpy" and not ("polars" in door and importlib.util.find_spec("polars") is None)
+    }
+    for ending, content in (("csv", separated(kind.columns, ",")), ("jsonl", json_lines(kind.columns))):
+        found[ending] = outcome_of(kind, lambda n=ending, c=content: open_bytes(f"p.{n}", c, multiline=True))
+    found["parquet"] = outcome_of(kind, lambda: open_bytes("p.parquet", parquet(kind.columns)))
+    assert len(set(map(str, found.values()))) == 1, found
 
 
 # --- class labels -------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ import evaluate
 from toxeval.core.declarations import INTERVAL_OPTIONS, RECORD, SCORE, SEQUENCE, Choice, Definition, Input
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Known, refuse
-from toxeval.core.scoring import warn_undefined
 from toxeval.core.state import State, merge
 
 
@@ -60,37 +59,14 @@ class EvaluateModule(Metric, evaluate.Metric, abc.ABC):
             return evaluate.load, (inspect.getfile(type(self)), self.config_name), self.__getstate__()
         return super().__reduce_ex__(protocol)
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
-        """Score the rows given here together with those added before.
-
-        Args:
-            predictions, references: one item a row.
-            **kwargs: the metric's other inputs and its options; an unknown name is refused.
-
-        Returns:
-            Flat dict of plain floats and ints; ``None`` on all processes but the first.
-
-        Raises:
-            ValueError: if an input is bad (the message says which, the row, what was found and what is allowed), an
-                option is unknown or out of range, or there is no row at all. Rows added before stay.
-        """
-        states, options = self._states_to_score(predictions, references, kwargs)
-        if self.num_process > 1:
-            gathered = self._gather(merge(states) if states else State(0))
-            if gathered is None:
-                self._forget()
-                return None
-            states = gathered
-        result, undefined = self._finish(states, options)
-        warn_undefined(self.name, undefined)
-        return result
-
-    def _gather(self, state: State) -> list[State] | None:
+    def _gathered(self, states: list[State]) -> list[State] | None:
         """The states of all processes on process 0, ``None`` elsewhere, by way of stock ``evaluate``'s files and locks.
 
         States and not rows are exchanged: they are small, a process without rows is welcome, and nobody's data is
         written to the cache.
         """
+        if self.num_process == 1:
+            return states
         exchange = _StateExchange(
             config_name=f"{self.name}-{self.config_name}",
             num_process=self.num_process,
@@ -102,7 +78,7 @@ class EvaluateModule(Metric, evaluate.Metric, abc.ABC):
             seed=0,
         )
         try:
-            answer = exchange.compute(state=[state.to_bytes()])
+            answer = exchange.compute(state=[(merge(states) if states else State(0)).to_bytes()])
         except (ValueError, OSError) as error:  # a process never came, or ended while it wrote
             traceback.clear_frames(error.__traceback__)  # they hold locks of the other processes' files
             where = f"process {self.process_id} of {self.num_process}"

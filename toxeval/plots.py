@@ -20,6 +20,8 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 #: The light ones, for areas with something black on them.
 AREAS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442")
 GREY = "#777777"
+#: What tells bars of the same colour apart.
+HATCHES = ("", "///", "...", "xxx")
 MARKERS = "osD^vP*"
 STYLES = ("-", "--", "-.", ":")
 #: How each review strategy is drawn: solid and dashed as in the paper, and one's own review scores.
@@ -158,6 +160,8 @@ def collaboration(
     """
     with _style():
         figure, axes = _figure(PAGE, 4.1, 3, 2)
+        every = np.concatenate([curve.fraction for by_strategy in curves.values() for curve in by_strategy.values()])
+        least = float(every[every > 0].min(initial=0.5))
         for axis, (quantity, title) in zip(axes.flat, _PANELS.items()):
             for i, (name, by_strategy) in enumerate(curves.items()):
                 for strategy, curve in by_strategy.items():
@@ -165,7 +169,7 @@ def collaboration(
                     x, y = curve.fraction[some], getattr(curve, quantity)[some]
                     axis.plot(x, y, LINES[strategy], color=_color(i))
                     _moderated(axis, quantity, (moderated or {}).get(name, {}).get(strategy), (x, y), _color(i))
-            axis.set(xscale="log", xlim=(_least_fraction(curves), 1), xlabel="reviewed fraction α", ylabel=title)
+            axis.set(xscale="log", xlim=(least, 1), xlabel="reviewed fraction α", ylabel=title)
             axis.xaxis.set_major_formatter("{x:g}")
         baselines = _baselines(axes[0, 0], curves)
         systems = _reliability(axes[1, 2], reliabilities)
@@ -188,11 +192,6 @@ def _moderated(axis: Any, quantity: str, curve: Any, perfect: tuple[np.ndarray, 
     x, y = curve.fraction[some], getattr(curve, name)[some]
     axis.fill_between(x, np.interp(x, *perfect), y, color=color, alpha=0.15, lw=0)
     axis.plot(x, y, color=color, lw=0.6)
-
-
-def _least_fraction(curves: Mapping[str, Mapping[str, Any]]) -> float:
-    every = np.concatenate([curve.fraction for by_strategy in curves.values() for curve in by_strategy.values()])
-    return float(every[every > 0].min(initial=0.5))
 
 
 def _baselines(axis: Any, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -281,7 +280,11 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
         for i, values in enumerate(bars.values()):
             rate, low, high = np.array(values, dtype=float).T
             at = rows + (i - (len(bars) - 1) / 2) * height
-            handles.append(axis.barh(at, rate, height * 0.92, color=AREAS[i % len(AREAS)], hatch=_hatch(i)))
+            handles.append(
+                axis.barh(
+                    at, rate, height * 0.92, color=AREAS[i % len(AREAS)], hatch=HATCHES[i // len(AREAS) % len(HATCHES)]
+                )
+            )
             axis.errorbar(
                 (low + high) / 2,  # a rate as computed may be outside
                 at,
@@ -329,11 +332,6 @@ def groups(scores: Mapping[str, tuple[float, float, float]], overall: tuple[str,
         axis.set(xlabel=key, ylim=(max(len(shown), 1) - 0.4, -0.6))
         _legend(figure, [line], [overall[0]])
     return figure
-
-
-def _hatch(i: int) -> str:
-    """What tells bars of the same colour apart."""
-    return ("", "///", "...", "xxx")[i // len(AREAS) % 4]
 
 
 # --- threat_f1 ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from toxeval.core.declarations import Option
 from toxeval.core.refusals import Refusal, refuse
 from toxeval.loading import definition
 from toxeval.read import LAYOUTS
-from toxeval.signature import FORMAT, Result, default_options
+from toxeval.signature import FORMAT, OPTIONAL, Result, default_options
 
 
 def read_result(path: str) -> tuple[Result, str]:
@@ -44,22 +44,11 @@ def read_result(path: str) -> tuple[Result, str]:
             definition=defined,
             options={key: _in_one_form(known[key], value) for key, value in given.items()},
             detailed=content["detailed"],
-            confidence=content["confidence"] or {},
-            dataset=content["dataset"] or "",
             n_rows=content["n_rows"],
             digest=content["sha256"],
             scores=content["scores"],
-            runs=content.get("runs", []),
-            spread=content.get("spread", {}),
-            columns=content.get("columns") or {},
-            answers=answers,
-            correction=content.get("correction") or {},
-            matched=content.get("matched") or "",
-            layout=content.get("layout") or "",
-            left_out=content.get("left_out") or "",
-            groups=content.get("groups") or {},
-            threshold_from=content.get("threshold_from") or {},
             version=content["toxeval"],
+            **{name: content[name] for name in (*OPTIONAL, "runs", "spread", "groups") if content.get(name)},
         )
         return result, content["signature"]
     except KeyError as error:

@@ -23,6 +23,11 @@ from toxeval.version import __version__
 FORMAT = 1
 #: How far a recomputed score may be off: sums in another order, another machine's logarithm.
 TOLERANCE = 1e-9
+#: Attributes of a `Result` that are null in its file where they are empty.
+OPTIONAL = (
+    *("confidence", "dataset", "columns", "answers", "correction"),
+    *("matched", "layout", "left_out", "threshold_from"),
+)
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,11 @@ class Result:
         definition: of the metric.
         options: every option that changes the numbers, the defaults too.
         detailed: whether the detailed scores are there.
-        confidence: level, method, resamples and seed of the intervals; empty without.
-        dataset: the benchmark dataset the references came from, as the command names it, or "".
         n_rows: rows of each run.
         digest: of the scored rows, see `digest`.
         scores: what ``compute`` returned, or the mean over runs.
+        confidence: level, method, resamples and seed of the intervals; empty without.
+        dataset: the benchmark dataset the references came from, as the command names it, or "".
         runs: for several runs, the scores of each.
         spread: for several runs, key -> std, min, max.
         columns: input -> column, as far as that was said.
@@ -57,11 +62,11 @@ class Result:
     definition: Definition
     options: dict[str, Any]
     detailed: bool
-    confidence: dict[str, Any]
-    dataset: str
     n_rows: int
     digest: str
     scores: dict[str, Any]
+    confidence: dict[str, Any] = field(default_factory=dict)
+    dataset: str = ""
     runs: list[dict[str, Any]] = field(default_factory=list)
     spread: dict[str, dict[str, float]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
@@ -140,15 +145,7 @@ class Result:
             "config": self.config,
             "options": self.options,
             "detailed": self.detailed,
-            "confidence": self.confidence or None,
-            "dataset": self.dataset or None,
-            "columns": self.columns or None,
-            "answers": self.answers or None,
-            "correction": self.correction or None,
-            "matched": self.matched or None,
-            "layout": self.layout or None,
-            "left_out": self.left_out or None,
-            "threshold_from": self.threshold_from or None,
+            **{name: getattr(self, name) or None for name in OPTIONAL},
             "n_rows": self.n_rows,
             "sha256": self.digest,
             "scores": self.scores,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from toxeval.core.containers import columns_of, same_length
 from toxeval.core.declarations import (
     DETAILED,
     GROUP,
@@ -17,7 +18,7 @@ from toxeval.core.declarations import (
     Definition,
     Input,
 )
-from toxeval.core.inputs import columns_of, encode_ids, same_length
+from toxeval.core.inputs import encode_ids
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import refuse

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from toxeval.core.containers import Place, is_arrow, materialise, same_length
 from toxeval.core.declarations import (
     DETAILED,
     LABEL,
@@ -18,7 +19,6 @@ from toxeval.core.declarations import (
     confusion_picture,
 )
 from toxeval.core.declarations import INVALID as INVALID_PREDICTIONS
-from toxeval.core.inputs import Place, is_arrow, materialise, same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels

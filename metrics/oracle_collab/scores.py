@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from toxeval.core.containers import same_length
 from toxeval.core.declarations import (
     DETAILED,
     FROM_LOGITS,
@@ -29,7 +30,7 @@ from toxeval.core.declarations import (
     Whole,
 )
 from toxeval.core.grid import refuse_off_grid, refuse_with_grid, to_grid
-from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores, same_length
+from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores
 from toxeval.core.labels import encode_labels, encode_sparse_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws

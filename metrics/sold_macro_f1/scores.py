@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from toxeval.core.containers import same_length
 from toxeval.core.declarations import DETAILED, INVALID, LABEL, SEQUENCE, ZERO_DIVISION, Definition, Input
-from toxeval.core.inputs import same_length
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels

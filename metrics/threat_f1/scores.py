@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from toxeval.core.containers import same_length
 from toxeval.core.declarations import (
     DETAILED,
     FROM_LOGITS,
@@ -28,7 +29,7 @@ from toxeval.core.grid import (
     roc_auc_error,
     to_grid,
 )
-from toxeval.core.inputs import encode_scores, same_length
+from toxeval.core.inputs import encode_scores
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels

@@ -103,6 +103,8 @@ def test_each_answer_of_several_epochs_is_a_row_and_there_is_no_interval(run: Ru
     ends = ("f1_macro_low", "f1_macro_high")
     assert all(math.isnan(scores[end]) for end in ends)
     assert {key for key in once if key not in ends and scores[key] != once[key]} == {"n_invalid"}
+    found = scored_log("sold", "inspect", run.log("json", "sold"))
+    assert [key for key in differences(found, scores) if key not in ends] == []
 
 
 def test_a_row_as_others_who_take_objects_of_inspect_want_it() -> None:

@@ -16,7 +16,7 @@ from toxeval.metrics.conda_joint.scores import MAX_COLUMNS, _rows_with_any
 from utterances import columns, compute, refusal, utterance, utterances
 
 import toxeval
-from toxeval.core.inputs import ROWS_AT_A_TIME
+from toxeval.core.containers import ROWS_AT_A_TIME
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 

@@ -108,7 +108,7 @@ def test_the_script_names_what_the_others_need(small: Path, tmp_path: Path) -> N
     assert imports[0] == "from .scores import LABELS"
     needed = [line.split()[1][1:] for line in imports[1:]]
     assert imports[1:] == [f"from .{name} import __name__ as _" for name in sorted(needed)]
-    assert {"core", "inputs", "labels", "ranking", "refusals", "scoring", "state"} <= set(needed)
+    assert {"core", "containers", "labels", "ranking", "refusals", "scoring", "state"} <= set(needed)
     assert not {"small", "scores", "app", "page_words"} & set(needed)
     assert script.index("import LABELS") < script.index("# evaluate.load fetches") < script.index("class Small")
 

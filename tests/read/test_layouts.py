@@ -13,7 +13,7 @@ import pytest
 from command import Answer, toxeval
 
 import toxeval as package
-from toxeval.read import Rows, open_files
+from toxeval.read import Rows, open_files, plain_cells, separated
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*undefined")
 PERSPECTIVE = {
@@ -353,3 +353,24 @@ def test_every_command_takes_a_layout(tmp_path: Path) -> None:
     assert "never predicted" in toxeval("doctor", *said, "--predictions", mine).out
     pytest.importorskip("matplotlib")
     assert toxeval("plot", *said, "--predictions", mine, "--out", tmp_path / "a.svg").status == 0
+
+
+def test_large_files_come_in_arrays_and_score_alike(
+    tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """See `plain_cells`: the benchmarks' own files are large."""
+    folder = shared / "data" / "golden"
+    submission(tmp_path / "submission.csv", folder / "threat_seed" / "test_labels.csv")
+    said = [
+        ["threat_f1", "--format", "kaggle", "--predictions", tmp_path / "submission.csv"]
+        + ["--references", folder / "threat_seed" / "test_labels.csv"],
+        ["sold_macro_f1", "--format", "sold", "--predictions", tmp_path / "mine.csv"]
+        + ["--references", folder / "sold" / "synthetic_SOLD_test.tsv"],
+    ]
+    with (folder / "sold" / "synthetic_SOLD_test.tsv").open(newline="", encoding="utf-8") as stream:
+        posts = [row["post_id"] for row in csv.DictReader(stream, delimiter="\t")]
+    (tmp_path / "mine.csv").write_text("post_id,predictions\n" + "".join(f"{post},OFF\n" for post in posts))
+    small = [toxeval("score", *each, "--json").json() for each in said]
+    for module in (separated, plain_cells):
+        monkeypatch.setattr(module, "PART", 16)
+    assert [toxeval("score", *each, "--json").json() for each in said] == small

@@ -183,3 +183,13 @@ def test_samples_that_failed_are_left_out_and_counted(tmp_path: Path) -> None:
     log = as_json(tmp_path / "all.json", [failed])
     with pytest.raises(Refusal, match="predictions: no rows but 1 samples that ended with an error"):
         Rows(definition("dia_safety_rate"), *open_files(str(log), format="inspect")).collect()
+
+
+def test_each_answer_of_several_epochs_is_a_row(tmp_path: Path) -> None:
+    twice = [sample(i, answer, epoch=epoch) for epoch, answer in ((1, "Safe"), (2, "Unsafe")) for i in range(2)]
+    log = as_json(tmp_path / "log.json", twice)
+    rows = Rows(definition("dia_safety_rate"), *open_files(str(log), format="inspect"))
+    assert rows.collect()["predictions"] == ["Safe", "Safe", "Unsafe", "Unsafe"]
+    log = as_json(tmp_path / "again.json", [sample(1, epoch=1), sample(1, epoch=1)])
+    with pytest.raises(Refusal, match="id: rows 0 and 1 of .* have the same one"):
+        Rows(definition("dia_safety_rate"), *open_files(str(log), format="inspect")).collect()

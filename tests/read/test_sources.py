@@ -141,6 +141,20 @@ def test_what_the_system_refuses_is_said_in_words(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ValueError, match=rf"^{path}: can't be read \(permission denied\)$"):
         open_table(str(path))
+    monkeypatch.undo()
+    monkeypatch.setattr(Path, "open", lambda *_, **__: Broken())
+    with pytest.raises(ValueError, match=rf"^{path}: can't be read \(input/output error\)$"):
+        open_table(str(path))
+
+
+class Broken(io.BytesIO):
+    """A file on a disk that fails."""
+
+    def fileno(self) -> int:
+        return 0
+
+    def read(self, *_: Any) -> bytes:
+        raise OSError(5, "Input/output error")
 
 
 def test_limits() -> None:

@@ -14,8 +14,8 @@ from .intervals import normal_quantile
 
 #: No p-value is smaller: levels nearer to 1 can't be told from 1.
 SMALLEST_P = 1e-15
-#: How near the normal quantile of a p-value is found, and in how many steps at most.
-NEAR, STEPS = 1e-10, 100
+#: How near the normal quantile of a p-value is found.
+NEAR = 1e-10
 
 #: Level -> bounds of a score.
 Bounds = Callable[[float], tuple[float, float]]
@@ -46,27 +46,32 @@ def p_value(first: float, first_bounds: Bounds, second: float, second_bounds: Bo
     8e-06
     """
 
-    def beyond(z: float) -> float:
-        """How far the interval reaches beyond 0, at the level at which a normal variable is within z."""
-        level = math.erf(z / math.sqrt(2))
+    def reach(level: float) -> float:
         low, high = difference_interval(first, first_bounds(level), second, second_bounds(level))
         return high if first < second else -low
 
+    return p_value_of(reach)
+
+
+def p_value_of(reach: Callable[[float], float]) -> float:
+    """The p for which an interval at the level 1 - p just touches 0; at least `SMALLEST_P`, at most 1.
+
+    Args:
+        reach: level -> how far the interval reaches beyond 0, below 0 if it doesn't.
+    """
+    from scipy.optimize import brentq
+
+    def reach_at(z: float) -> float:
+        """The same at the level at which a normal variable is within z, in which an interval grows about linearly."""
+        return reach(math.erf(z / math.sqrt(2)))
+
     low, high = 1e-9, normal_quantile(1.0 - SMALLEST_P)
-    at_low, at_high = beyond(low), beyond(high)
-    if at_low >= 0.0:
+    if reach_at(low) >= 0.0:
         return 1.0
-    moved = ""
-    for _ in range(STEPS):  # the Illinois method: secants, since the reach of an interval is about linear in z
-        if high - low < NEAR or at_high < 0.0:
-            break
-        z = min(max(high - at_high * (high - low) / (at_high - at_low), low + NEAR / 4), high - NEAR / 4)
-        there = beyond(z)
-        if there < 0.0:
-            low, at_low, at_high, moved = z, there, at_high / (2 if moved == "low" else 1), "low"
-        else:
-            high, at_high, at_low, moved = z, there, at_low / (2 if moved == "high" else 1), "high"
-    return max(math.erfc(high / math.sqrt(2)), SMALLEST_P)
+    if reach_at(high) < 0.0:
+        return SMALLEST_P
+    z = float(brentq(reach_at, low, high, xtol=NEAR))
+    return max(math.erfc(z / math.sqrt(2)), SMALLEST_P)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -122,6 +127,8 @@ def range_level(k: int, level: float) -> float:
     >>> round(range_level(2, 0.95), 4), round(range_level(20, 0.95), 6)
     (0.95, 0.999606)
     """
+    from scipy.optimize import brentq
+
     x = np.linspace(-9.0, 9.0, 401)  # of a function as smooth as this the sum is exact
     density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     below = _normal_cdf(x)
@@ -131,13 +138,11 @@ def range_level(k: int, level: float) -> float:
         between = _normal_cdf(x + z * math.sqrt(2)) - below
         return float((k * density * between ** (k - 1)).sum() * (x[1] - x[0]))
 
-    low, high = normal_quantile(level), 40.0
-    if k < 2 or within(low) >= level:  # with two means it is the level itself
+    least = normal_quantile(level)
+    if k < 2 or within(least) >= level:  # with two means it is the level itself
         return level
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if within(middle) >= level else (middle, high)
-    return min(math.erf(high / math.sqrt(2)), 1.0 - SMALLEST_P)
+    z = float(brentq(lambda z: within(z) - level, least, 40.0, xtol=NEAR))  # scipy's own quantile ends short of this
+    return min(math.erf(z / math.sqrt(2)), 1.0 - SMALLEST_P)
 
 
 def _normal_cdf(x: np.ndarray) -> np.ndarray:

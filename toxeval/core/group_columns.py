@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .inputs import Place, materialise, plain_values
+from .containers import Place, materialise, plain_values
 from .labels import encode_labels
 from .refusals import BOOLS, describe, is_missing, is_number, refuse
 

@@ -1,20 +1,16 @@
-"""The boundary of every metric: what users pass becomes NumPy arrays, and everything wrong is refused.
+"""Numbers and ids: what users pass becomes NumPy arrays, and everything wrong is refused.
 
 Nothing here guesses, clips, drops or repairs a value. Labels and row numbers are quoted, running text never is.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from itertools import chain
-from operator import itemgetter
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import numpy as np
 
-from .dataset_columns import read_column
-from .refusals import BOOLS, SetOption, Text, ThisRow, describe, is_number, refuse
+from .containers import Place, is_arrow, materialise, numbers_of_tensor, plain_values, tensor_type
+from .refusals import BOOLS, SetOption, Text, ThisRow, describe, is_number
 
 #: How far two probability columns may be from summing to 1: float32 softmax, or figures printed to three digits.
 COLUMN_SUM_TOLERANCE = 1e-3
@@ -29,150 +25,7 @@ NARROW = (np.float32, np.float16)
 #: Powers of ten that float64 holds exactly.
 POWERS = np.array([float(f"1e{n}") for n in range(23)])
 
-#: Python objects that are looked at several times are taken so many at a time: they then stay in the processor's cache.
-ROWS_AT_A_TIME = 2048
-
 FROM_LOGITS = SetOption("from_logits", True)
-
-
-class Place(NamedTuple):  # a tuple, since one is made for every input of every small batch
-    """What is being read: an input, a field of its records, a single row of it."""
-
-    name: str
-    field: str = ""
-    row: int | None = None
-
-    def refuse(
-        self, found: Text, allowed: Text = "", hint: Text = "", row: int | None = None, position: int | None = None
-    ) -> NoReturn:
-        """Refuse something in it."""
-        row = self.row if row is None else row
-        refuse(found, allowed, hint, inputs=(self.name,), row=row, field=self.field, position=position)
-
-
-def same_length(**lengths: int) -> None:
-    """Refuse inputs of different lengths, and inputs without a row.
-
-    >>> same_length(predictions=2, references=3)
-    Traceback (most recent call last):
-    ...
-    toxeval.core.refusals.Refusal: predictions and references: 2 and 3 rows; allowed: one row of each an item
-    """
-    first, *others = lengths
-    for name in others:
-        if lengths[name] != lengths[first]:
-            refuse(f"{lengths[first]} and {lengths[name]} rows", "one row of each an item", inputs=(first, name))
-    if lengths[first] == 0:
-        refuse("no rows", "at least one row", inputs=(first,))
-
-
-# --- containers ---------------------------------------------------------------------------------------------------
-
-
-def materialise(place: Place, values: Any) -> Any:
-    """Whatever holds the rows (list, tuple, NumPy, torch, pandas, pyarrow, ``datasets`` column) as a list, a NumPy
-    array, or (strings and lists in Arrow) a pyarrow array.
-
-    Raises:
-        Refusal: for anything without an order and a length: a scalar, a string, a dict, a set, a generator.
-    """
-    if isinstance(values, (list, np.ndarray)):
-        if isinstance(values, np.ndarray) and values.ndim == 0:
-            place.refuse("a single number", "one value a row")
-        return _unmasked(place, values) if isinstance(values, np.ma.MaskedArray) else values
-    if isinstance(values, tuple):
-        return list(values)
-    if isinstance(values, range):
-        return np.arange(values.start, values.stop, values.step)
-    if values is None:
-        place.refuse("missing", "one value a row")
-    library = type(values).__module__.partition(".")[0]
-    if library == "datasets":
-        if not hasattr(values, "__len__"):
-            hint = "a stream has no column: give its batches to add_batch"
-            place.refuse(describe(values), "a list, an array or a column with one value a row", hint)
-        return materialise(place, read_column(values))
-    if library == "pyarrow":
-        return from_arrow(place, values)
-    if hasattr(values, "detach"):
-        return _from_torch(place, values)
-    if library == "polars" and values.dtype.is_nested():  # whose lists and records are objects of its own
-        return from_arrow(place, values.to_arrow())
-    if hasattr(values, "to_numpy"):  # pandas and polars: by position, whatever the index
-        return values.to_numpy()
-    if hasattr(values, "__array__"):
-        return materialise(place, np.asarray(values))
-    place.refuse(describe(values), "a list, an array or a column with one value a row")
-
-
-def _unmasked(place: Place, values: np.ma.MaskedArray) -> np.ndarray:
-    """A masked array's values; what lies under a mask is none."""
-    mask = np.asarray(values.mask)  # without dimensions if there is none
-    if mask.any():
-        place.refuse("a masked value", "a value in every row", row=int(np.argwhere(mask)[0][0]))
-    array: np.ndarray = np.asarray(values)
-    return array
-
-
-def _from_torch(place: Place, tensor: Any, row: int | None = None) -> np.ndarray:
-    try:
-        tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
-        # NumPy has no bfloat16; float32 holds each of its values
-        array: np.ndarray = (tensor.float() if _torch_type(tensor) == "torch.bfloat16" else tensor).numpy()
-    except (TypeError, RuntimeError):  # sparse, nested, quantised, without data, or of a type NumPy hasn't
-        place.refuse(f"a tensor of {tensor.dtype} that NumPy can't hold", "a dense tensor of numbers", row=row)
-    return array
-
-
-def _torch_type(values: Any) -> str:
-    return str(getattr(values, "dtype", ""))
-
-
-def from_arrow(place: Place, values: Any) -> Any:
-    """Numbers as a NumPy array, anything else as one pyarrow array; a null is refused with its row."""
-    import pyarrow as pa
-
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-        if isinstance(values, pa.ChunkedArray):  # pyarrow keeps several chunks where one would overflow
-            values = pa.concat_arrays(values.chunks)
-    if not isinstance(values, pa.Array):
-        place.refuse(describe(values), "a list, an array or a column with one value a row")
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if values.null_count:
-        row = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
-        place.refuse("None", "a value in every row", row=row)
-    kind = values.type
-    if pa.types.is_decimal(kind):  # cast at once, 0.3 would be 3 * 0.1
-        return values.cast(pa.string()).cast(pa.float64()).to_numpy()
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
-        return values.to_numpy(zero_copy_only=False)
-    return values
-
-
-def is_arrow(values: Any) -> bool:
-    """Whether ``values`` is a pyarrow array (pyarrow itself is imported only when it is)."""
-    return type(values).__module__.partition(".")[0] == "pyarrow"
-
-
-def plain_values(values: Sequence[Any]) -> list[Any]:
-    """The items of a list, with tensors and arrays of no dimension as Python's numbers, decimals and fractions as
-    floats, and what a masked array masks as None."""
-    masked = np.ma.masked
-    return [
-        None
-        if value is masked
-        else value.item()
-        if getattr(value, "ndim", None) == 0
-        else float(value)
-        if isinstance(value, (Decimal, Fraction))
-        else value
-        for value in values
-    ]
-
-
-# --- scores -------------------------------------------------------------------------------------------------------
 
 
 def encode_floats(name: str, values: Any) -> np.ndarray:
@@ -232,7 +85,7 @@ def encode_scores(name: str, values: Any, *, from_logits: bool = False) -> np.nd
         if from_logits:
             return _difference(place, columns)
         first = values[0] if isinstance(values, (list, tuple)) else values
-        half = array.dtype.itemsize == 2 or _torch_type(first) in ("torch.float16", "torch.bfloat16")
+        half = array.dtype.itemsize == 2 or tensor_type(first) in ("torch.float16", "torch.bfloat16")
         _check_unit(place, columns)
         sums = columns.sum(axis=1)
         wrong = np.abs(sums - 1.0) > (HALF_PRECISION_TOLERANCE if half else COLUMN_SUM_TOLERANCE)
@@ -304,7 +157,7 @@ def _as_numbers(place: Place, values: Any) -> np.ndarray:
     if isinstance(rows, np.ndarray) and rows.dtype == object:
         rows = rows.tolist()
     if isinstance(rows, list) and rows and hasattr(rows[0], "detach"):  # a list of tensors
-        rows = [_from_torch(place, value, row) if hasattr(value, "detach") else value for row, value in enumerate(rows)]
+        rows = [numbers_of_tensor(place, x, row) if hasattr(x, "detach") else x for row, x in enumerate(rows)]
     array = _array(rows)
     if array.dtype.kind == "O" and isinstance(rows, list):
         rows = [plain_values(row) if isinstance(row, (list, tuple, np.ndarray)) else row for row in plain_values(rows)]
@@ -391,9 +244,6 @@ def _check_unit(place: Place, array: np.ndarray) -> None:
     place.refuse(str(float(value)), "probabilities from 0 to 1", hint, row)
 
 
-# --- ids and records ----------------------------------------------------------------------------------------------
-
-
 def encode_ids(name: str, values: Any) -> np.ndarray:
     """Ids, one a row: whole numbers as int64 or texts as str, never both; shape (n,).
 
@@ -424,50 +274,3 @@ def encode_ids(name: str, values: Any) -> np.ndarray:
     except OverflowError:
         row = next(row for row, value in enumerate(rows) if not -(2**63) <= value < 2**63)
         place.refuse("a whole number of more than 64 bits", "64 bits, signed", "give longer ones as texts", row)
-
-
-def columns_of(name: str, values: Any, fields: Iterable[str]) -> dict[str, Any]:
-    """The fields of records: given as a list of dicts, a dict of columns, or a struct column.
-
-    >>> columns_of("references", [{"intent": "E", "slots": []}], ("intent", "slots"))
-    {'intent': ['E'], 'slots': [[]]}
-    """
-    fields, place = tuple(fields), Place(name)
-    allowed = f"records with the fields {', '.join(fields)}"
-    if isinstance(values, Mapping):
-        if set(values) != set(fields):
-            place.refuse(f"the fields {', '.join(map(describe, values)) or '(none)'}", allowed)
-        return {field: values[field] for field in fields}
-    if hasattr(values, "columns") or hasattr(values, "column_names"):  # of pandas, polars, pyarrow, ``datasets``
-        parts = ", ".join(f'"{field}": table["{field}"]' for field in fields)
-        place.refuse(f"a {type(values).__name__}", allowed, f"of a table give {{{parts}}}")
-    rows = materialise(place, values)
-    if not len(rows):  # an empty Arrow column has no type
-        return {field: [] for field in fields}
-    if is_arrow(rows):
-        import pyarrow as pa
-
-        if not pa.types.is_struct(rows.type) or {f.name for f in rows.type} != set(fields):
-            place.refuse(f"an Arrow column of {rows.type}", allowed)
-        return {field: rows.field(field) for field in fields}
-    rows = list(rows)
-    columns: dict[str, list[Any]] = {field: [] for field in fields}
-    sizes: set[int] = set()
-    try:
-        for start in range(0, len(rows), ROWS_AT_A_TIME):
-            block = rows[start : start + ROWS_AT_A_TIME]
-            for field in fields:
-                columns[field].extend(map(itemgetter(field), block))
-            sizes.update(map(len, block))
-        whole = sizes <= {len(fields)}
-    except (KeyError, TypeError, IndexError):
-        whole = False
-    if not whole:
-        for row, record in enumerate(rows):
-            if not isinstance(record, Mapping):
-                place.refuse(describe(record), allowed, row=row)
-            if set(record) != set(fields):
-                missing = [field for field in fields if field not in record]
-                found = f"no field {missing[0]!r}" if missing else "more fields than that"
-                place.refuse(found, allowed, row=row)
-    return columns

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .containers import Place, is_arrow, materialise
 from .declarations import LABEL, Definition, Input
-from .inputs import Place, is_arrow, materialise
 from .invalid import count_reasons, put_invalid
 from .judged_rate import JudgedRate
 from .refusals import Refusal, is_missing, refuse

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .inputs import Place, is_arrow, materialise, plain_values
+from .containers import Place, is_arrow, materialise, plain_values
 from .invalid import codes_of, holds_label
 from .refusals import BOOLS, describe, is_missing, is_number
 

@@ -128,35 +128,33 @@ class Metric(Corrections, Formulas):
             **kwargs: the metric's other inputs and its options; an unknown name is refused.
 
         Returns:
-            Flat dict of plain floats and ints.
+            Flat dict of plain floats and ints; of several processes on the first alone, ``None`` on the others.
 
         Raises:
             ValueError: if an input is bad (the message says which, the row, what was found and what is allowed), an
                 option is unknown or out of range, or there is no row at all. Rows added before stay.
         """
-        result, undefined = self._finish(*self._states_to_score(predictions, references, kwargs))
-        warn_undefined(self.name, undefined)
-        return result
-
-    def _states_to_score(
-        self, predictions: Any, references: Any, kwargs: dict[str, Any]
-    ) -> tuple[list[State], dict[str, Any]]:
-        """The states of the rows added before and of those given, and the options of scores and intervals."""
         inputs, options = self._split(predictions, references, kwargs, self._taken, "option")
         row_options = {k: options.pop(k) for k in self._row_options if k in options}
+        states = self._pending
         if inputs:
-            return [*self._pending, self._count_rows(inputs, row_options)[0]], options
-        for key, value in row_options.items():
-            if self._pending_inputs is not None and value != self._pending_options[key]:
-                allowed = "the same value there, as an option of add_batch"
-                self._refuse_changed(key, value, "when the rows were added", allowed)
-        return self._pending, options
-
-    def _finish(self, states: list[State], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """The result and which scores are undefined, after which the rows are forgotten."""
-        found = self._score_states(states, options)
+            states = [*states, self._count_rows(inputs, row_options)[0]]
+        elif self._pending_inputs is not None:
+            for key, value in row_options.items():
+                if value != self._pending_options[key]:
+                    allowed = "the same value there, as an option of add_batch"
+                    self._refuse_changed(key, value, "when the rows were added", allowed)
+        gathered = self._gathered(states)
+        found = None if gathered is None else self._score_states(gathered, options)
         self._forget()
-        return found
+        if found is None:
+            return None
+        warn_undefined(self.name, found[1])
+        return found[0]
+
+    def _gathered(self, states: list[State]) -> list[State] | None:
+        """The states of all processes that count together; ``None`` where another one scores them."""
+        return states
 
     # The Trainer.
 
@@ -181,7 +179,7 @@ class Metric(Corrections, Formulas):
         """
         evaluation, self._evaluation = self._evaluation, None
         if evaluation is None or begins_evaluation():
-            evaluation = Metric(self.definition, **self._fixed)
+            evaluation = self.without_rows()
         with self._known:
             for predictions, label_ids in batches(eval_prediction):
                 given = self.definition.from_trainer(predictions, label_ids)

@@ -230,22 +230,6 @@ def roc_auc(labels: np.ndarray, scores: np.ndarray) -> float:
     return float(rank(labels, scores).curve().roc_auc())
 
 
-def average_precision(labels: np.ndarray, scores: np.ndarray) -> float:
-    """Average precision, sum of (R_i - R_{i-1}) P_i over the distinct scores; tied scores move together.
-
-    Args:
-        labels: 0 or 1 (positive), shape (n,).
-        scores: float64, finite, shape (n,); larger means more positive.
-
-    Returns:
-        A float in (0, 1], nan without positives. Both metrics cost one sort: ``rank(labels, scores).curve()`` has both.
-
-    >>> average_precision(np.array([0, 1, 0, 1]), np.array([0.1, 0.4, 0.4, 0.9]))
-    0.8333333333333333
-    """
-    return float(rank(labels, scores).curve().average_precision())
-
-
 def put_areas(
     scores: Scores,
     curve: Curve,

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-#: Texts that are numbers, in a cell of a table, a file or an option of the command.
-WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+#: A text that is a number, in a cell of a table, a file or an option of the command.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 #: What `bool` is in Python and in NumPy.

@@ -48,8 +48,3 @@ class RowArrays:
         shifts = self._ends[rows] - ends  # from where a row's tokens will be to where they are
         places: np.ndarray = np.arange(ends[-1] if len(ends) else 0) + np.repeat(shifts, lengths)
         return places
-
-
-def take_rows(arrays: dict[str, np.ndarray], rows: Any, per_token: Sequence[str] = ()) -> dict[str, np.ndarray]:
-    """`RowArrays.take` for a single time."""
-    return RowArrays(arrays, per_token).take(rows)

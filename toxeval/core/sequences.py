@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .inputs import ROWS_AT_A_TIME, Place, from_arrow, is_arrow, materialise, same_length
+from .containers import ROWS_AT_A_TIME, Place, from_arrow, is_arrow, materialise, same_length
 from .invalid import REASONS, codes_of, reason_of
 from .labels import IGNORE, Refuse, Wanted, ids_from_arrow, ids_from_list, refuse_label
 from .refusals import describe, refuse

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .inputs import Place, materialise
+from .containers import Place, materialise
 from .labels import IGNORE
 from .refusals import describe, refuse
 

@@ -7,7 +7,7 @@ import importlib
 import re
 import sys
 import types
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +27,19 @@ def space_problems(folder: Path, name: str) -> Iterator[str]:
             yield f"{wanted}: missing"
             return
     scripts = {path.stem: ast.parse(path.read_bytes()) for path in sorted(folder.glob("*.py"))}
-    problems = list(_problems(folder, name, scripts))
+    ranges: dict[str, Any] = {}
+    problems = [
+        *_requirement_problems(folder / "requirements.txt", scripts, ranges),
+        *_front_matter_problems(folder, ranges.get("gradio")),
+        *_import_problems(folder, name, scripts),
+    ]
     yield from problems or _problems_of_loading(folder, name)
 
 
-def _problems(folder: Path, name: str, scripts: Mapping[str, ast.Module]) -> Iterator[str]:
-    """What can be told from the files."""
-    requirements = yield from _requirement_problems(folder / "requirements.txt", scripts)
-    yield from _front_matter_problems(folder, requirements.get("gradio"))
-    yield from _import_problems(folder, name, scripts)
-
-
-def _requirement_problems(file: Path, scripts: Mapping[str, ast.Module]) -> Generator[str, None, dict[str, Any]]:
-    """Also returns the version ranges by library."""
+def _requirement_problems(file: Path, scripts: Mapping[str, ast.Module], ranges: dict[str, Any]) -> Iterator[str]:
+    """Also fills in the ``ranges`` of versions by library."""
     from packaging.requirements import InvalidRequirement, Requirement
 
-    ranges: dict[str, Any] = {}
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         text = line.partition("#")[0].strip()
         if not text:
@@ -62,7 +59,6 @@ def _requirement_problems(file: Path, scripts: Mapping[str, ast.Module]) -> Gene
             yield f"{library}.py: a file of this name hides the library {library}"
         if BROUGHT_BY.get(library, library) not in ranges:
             yield f"requirements.txt: {library} is imported and {BROUGHT_BY.get(library, library)} not required"
-    return ranges
 
 
 def _front_matter_problems(folder: Path, gradio: Any) -> Iterator[str]:

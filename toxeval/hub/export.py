@@ -155,17 +155,11 @@ def _card(name: str, infos: list[dict[str, Any]]) -> str:
     if notice := own_use_notice(name):
         body = f"# {name}, exported for your own use\n\nDo not upload: {notice}.\n"
     else:
-        source_front, body = _split_card(card_path(name).read_text(encoding="utf-8"))
-        front = {**yaml.safe_load(source_front), **front}
+        _, source_front, body = card_path(name).read_text(encoding="utf-8").split("---\n", 2)
+        front, body = {**yaml.safe_load(source_front), **front}, body.lstrip("\n")
     return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n{body}"
 
 
 def card_path(name: str) -> Path:
     """The dataset card that lies beside the loading script."""
     return Path(inspect.getfile(builder_class(name))).with_name("README.md")
-
-
-def _split_card(card: str) -> tuple[str, str]:
-    """The YAML at the head of a card, and its text."""
-    _, front, body = card.split("---\n", 2)
-    return front, body.lstrip("\n")

@@ -51,7 +51,8 @@ def publish(
         OSError: the Hub can't be reached or refuses (`huggingface_hub.errors.HfHubHTTPError`).
     """
     who = "toxeval.publish"
-    check_name(name, DATASETS if dataset else METRICS)
+    if name not in (known := DATASETS if dataset else METRICS):
+        refuse(f"unknown name {name!r}", ", ".join(known), where=who)
     check_repo(repo, None if dataset else name)
     if dataset and (notice := own_use_notice(name)):
         refuse(notice, where=who)
@@ -82,12 +83,6 @@ def publish(
         address = upload(folder, repo, kind, f"{name} of toxeval {toxeval.__version__}")
         tell(f"uploaded to {address}")
         return address
-
-
-def check_name(name: str, allowed: tuple[str, ...]) -> None:
-    """Refuse a name that isn't one of ours."""
-    if name not in allowed:
-        refuse(f"unknown name {name!r}", ", ".join(allowed), where="toxeval.publish")
 
 
 def check_repo(repo: str, script: str | None) -> None:

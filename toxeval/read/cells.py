@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from toxeval.core.containers import is_arrow
 from toxeval.core.declarations import GROUP, LABEL, RECORD, SCORE, SEQUENCE, TEXT, Definition, Input
-from toxeval.core.inputs import is_arrow
 from toxeval.core.refusals import NUMBER, Refusal, describe, refuse
 
 from .columns import ID, Place, columns_of

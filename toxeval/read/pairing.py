@@ -283,15 +283,17 @@ class _Seen:
     def refuse_repeated(self) -> None:
         if not self._hashes:
             return
-        hashes = np.concatenate(self._hashes)
-        order = np.argsort(hashes, kind="stable")
-        again = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
-        if len(again):
-            pairs = np.stack([order[again], order[again + 1]])
-            first, second = pairs[:, np.argmin(pairs[1])].tolist()
-            way = SayColumns(((ID, None),))
-            hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
-            refuse_repeated(self._definition, self._table, first, second, hint)
+        in_order = np.concatenate(self._hashes)
+        in_order.sort()  # in place: there may be very many
+        again = np.flatnonzero(in_order[1:] == in_order[:-1])
+        if not len(again):
+            return
+        order = np.argsort(np.concatenate(self._hashes), kind="stable")
+        pairs = np.stack([order[again], order[again + 1]])
+        first, second = pairs[:, np.argmin(pairs[1])].tolist()
+        way = SayColumns(((ID, None),))
+        hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
+        refuse_repeated(self._definition, self._table, first, second, hint)
 
 
 def _after(start: int) -> Callable[[str, int], int]:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 from weakref import WeakValueDictionary
 
 from toxeval.core.refusals import refuse
@@ -108,8 +108,7 @@ class File(Source):
         """The bytes from the start, a block at a time."""
         with open_binary(self.name, self.path) as stream:
             self.check_unchanged(os.fstat(stream.fileno()))
-            while block := stream.read(BLOCK):
-                yield block
+            yield from _read(self.name, stream)
             self.check_unchanged(os.fstat(stream.fileno()))
 
     def check_unchanged(self, found: os.stat_result | None = None) -> None:
@@ -148,7 +147,7 @@ class Stream(Source):
             return
         size = 0
         with nullcontext(stream) if self.name == STANDARD_INPUT else stream:
-            while block := stream.read(BLOCK):
+            for block in _read(self.name, stream):
                 size += len(block)
                 self.limits.check_bytes(self.name, size)
                 yield block
@@ -189,7 +188,19 @@ def open_binary(name: str, path: Path) -> Any:
     try:
         return path.open("rb")
     except OSError as error:
-        refuse(f"can't be read ({(error.strerror or type(error).__name__).lower()})", file=name)
+        _refuse_error(name, error)
+
+
+def _read(name: str, stream: BinaryIO) -> Iterator[bytes]:
+    try:
+        while block := stream.read(BLOCK):
+            yield block
+    except OSError as error:
+        _refuse_error(name, error)
+
+
+def _refuse_error(name: str, error: OSError) -> NoReturn:
+    refuse(f"can't be read ({(error.strerror or type(error).__name__).lower()})", file=name)
 
 
 def pieces(name: str, blocks: Iterable[bytes], line: int = 1) -> Iterator[str]:

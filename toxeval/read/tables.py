@@ -30,10 +30,6 @@ class Unscored:
     find: Callable[[Columns], np.ndarray]
 
 
-def _no_line(row: int) -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Table:
     """A table that is read as often as `batches` is called; one from standard input or a pipe: once.
@@ -70,7 +66,7 @@ class Table:
     nested: frozenset[str] = frozenset()
     spanning: list[int] = field(default_factory=list)
     late: dict[str, str] = field(default_factory=dict)
-    line: Callable[[int], int | None] = _no_line
+    line: Callable[[int], int | None] = lambda row: None
     layout: str = ""
     first: tuple[str, ...] = ()
     unscored: Unscored | None = None

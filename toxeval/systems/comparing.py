@@ -11,6 +11,7 @@ from toxeval.core.declarations import Choice
 from toxeval.core.intervals import normal_quantile
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Known, describe, refuse
+from toxeval.core.state import State
 
 from .rows import Systems, run_systems
 from .runs import WHO, around, check_intervals, listed, listed_names, warn
@@ -203,7 +204,7 @@ def _right_rows(systems: Systems, keys: Sequence[str]) -> dict[str, tuple[int, i
     """For shares of right rows: key -> (rows it is a share of, rows only a has right, rows only b has right)."""
     if systems.units is None:
         return _right_decisions(systems) if "accuracy" in keys else {}
-    a, b = systems.unit_scores()
+    a, b = (systems.metric.score(State(1, counts), **systems.options) for counts in systems.units)
     result = {}
     for key in keys:
         if key not in a.proportions:

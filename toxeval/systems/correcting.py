@@ -1,10 +1,13 @@
-"""Two systems' rates under one judge, corrected for his errors, on the same rows."""
+"""Two systems' rates under one judge, corrected for the judge's errors, on the same rows."""
 
-import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from toxeval.core.corrections import CONFIDENCE_LEVEL, correct, differences_by_key, judge_rates
+from toxeval.core.differences import p_value_of
 from toxeval.core.judged import count_pairs
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Known, describe, refuse
@@ -13,9 +16,6 @@ from toxeval.core.state import State
 from .comparing import Comparison
 from .rows import loaded, run_systems
 from .runs import listed, listed_names
-
-#: The greatest normal quantile whose level isn't 1.
-FURTHEST = 8.0
 
 
 def compare_corrected(
@@ -93,25 +93,14 @@ def compare_corrected(
         if key not in found:
             refuse(describe(key), ", ".join(found), metric=base.name, where="keys")
 
-    def reaches(z: float) -> dict[str, bool]:
-        """Whether each interval holds 0, at the level at which a normal variable is within z."""
-        wide = differences_by_key(base.definition, pairs, human, math.erf(z / math.sqrt(2)))
-        return {key: not (low > 0 or high < 0) for key, (_, low, high) in wide.items()}
+    def reach(key: str, level: float) -> float:
+        """How far an interval reaches beyond 0, where 1 is far enough for those without an end."""
+        _, low, high = differences_by_key(base.definition, pairs, human, level)[key]
+        return float(np.clip(min(high, -low), -1.0, 1.0))
 
-    p_values = {key: _p_value(lambda z, key=key: reaches(z)[key]) for key in wanted}
+    p_values = {key: p_value_of(partial(reach, key)) for key in wanted}
     n_discordant = int(pairs[:, 0, 1].sum() + pairs[:, 1, 0].sum())
     return {
         key: Comparison(key, a[key], b[key], *found[key], p_values[key], "corrected", systems.n_rows, n_discordant)
         for key in wanted
     }
-
-
-def _p_value(reaches: Any) -> float:
-    """Twice the normal tail beyond the quantile at which an interval just reaches 0."""
-    low, high = 1e-6, FURTHEST
-    if reaches(low):
-        return 1.0
-    for _ in range(50 if reaches(high) else 0):
-        middle = (low + high) / 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return float(math.erfc(high / math.sqrt(2)))

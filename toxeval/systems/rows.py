@@ -6,12 +6,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from toxeval.core.containers import Place, is_arrow, materialise
 from toxeval.core.declarations import GROUP
-from toxeval.core.inputs import Place, encode_ids, is_arrow, materialise
+from toxeval.core.inputs import encode_ids
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal, Text, refuse
 from toxeval.core.resampling import RESAMPLES, Draws, cluster_counts
-from toxeval.core.row_arrays import RowArrays, take_rows
+from toxeval.core.row_arrays import RowArrays
 from toxeval.core.scoring import Scores
 from toxeval.core.state import State
 from toxeval.loading import plain
@@ -47,11 +48,6 @@ class Systems:
     def n_rows(self) -> int:
         """How many rows there are: utterances, posts, tokens, replies."""
         return int(self.size.sum())
-
-    def unit_scores(self) -> list[Scores]:
-        """For each system the scores of every unit by itself, over arrays of shape (u,)."""
-        assert self.units is not None
-        return [self.metric.score(State(1, counts), **self.options) for counts in self.units]
 
     def differing(self) -> int:
         """The number of rows on which not all systems do the same."""
@@ -182,7 +178,7 @@ def _counted(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[
         return _by_group(metric, arrays, options, scores, group)
     if states[0].rows:
         order = np.lexsort([a for system in arrays for a in system.values() if _is_column(a, n)])
-        arrays = [take_rows(system, order, metric.definition.per_token) for system in arrays]
+        arrays = [RowArrays(system, metric.definition.per_token).take(order) for system in arrays]
         return Systems(metric, arrays, options, scores, None, np.ones(n, dtype=np.int64))
     of_positions = {"lengths", *metric.definition.per_token}
     if "lengths" in arrays[0] and any(a.ndim for name, a in arrays[0].items() if name not in of_positions):

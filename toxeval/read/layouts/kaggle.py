@@ -11,7 +11,7 @@ import numpy as np
 
 from toxeval.core.refusals import describe, refuse
 
-from ..tables import Columns, Table, Unscored, shown
+from ..tables import Columns, Table, Unscored, as_list, shown
 from .given import Files
 
 KINDS = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
@@ -39,7 +39,7 @@ def _labels(table: Table) -> Table:
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         start = 0
         for batch in table.read_batches(list(dict.fromkeys([*columns, *KINDS]))):
-            labels = [batch[name] for name in KINDS]
+            labels = [as_list(batch[name]) for name in KINDS]
             if not set(chain.from_iterable(labels)) <= {NONE, *LABELS} or any(
                 (NONE in row) and set(row) != {NONE} for row in zip(*labels)
             ):
@@ -52,7 +52,7 @@ def _labels(table: Table) -> Table:
 
 
 def _unscored(columns: Columns) -> np.ndarray:
-    return np.array(columns[KINDS[0]]) == NONE
+    return np.array(as_list(columns[KINDS[0]])) == NONE
 
 
 def _refuse(table: Table, labels: Sequence[Sequence[str]], start: int) -> None:

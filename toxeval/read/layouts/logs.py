@@ -183,6 +183,8 @@ def _refuse(where: str, found: str, row: int | None = None) -> NoReturn:
 
 #: The columns of the rows' ids, of the answers, and of what the task has as right.
 ID, ANSWER, TARGET = "id", "predictions", "references"
+#: What the column of ids is called that don't tell rows apart: of several epochs, in each of which all are asked.
+SAMPLE = "sample"
 #: The column that says which samples failed.
 _FAILED = "(failed)"
 
@@ -214,17 +216,18 @@ def read_inspect(files: Files) -> tuple[Table, Table | None]:
             for row, sample in enumerate(samples)
         ]
     failed = list(map(_failed, samples))
-    return _table(source.name, answers, failed if any(failed) else []), files.plain_references()
+    id_name = ID if len({sample.get("epoch") for sample in samples}) == 1 else SAMPLE
+    return _table(source.name, answers, failed if any(failed) else [], id_name), files.plain_references()
 
 
-def _table(name: str, answers: Sequence[Answer], failed: Sequence[bool] = ()) -> Table:
+def _table(name: str, answers: Sequence[Answer], failed: Sequence[bool] = (), id_name: str = ID) -> Table:
     """The table of some answers. Those of samples that failed don't count."""
     columns: dict[str, list[Any]] = {
         other: [answer.others.get(other) for answer in answers]
         for other in dict.fromkeys(chain.from_iterable(answer.others for answer in answers))
     }
     columns |= {
-        ID: [answer.id for answer in answers],
+        id_name: [answer.id for answer in answers],
         ANSWER: [answer.answer for answer in answers],
         TARGET: [answer.reference for answer in answers],
     }

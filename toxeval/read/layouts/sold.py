@@ -8,7 +8,7 @@ from dataclasses import replace
 from toxeval.core.refusals import Known, describe, refuse
 
 from ..json_texts import read_json
-from ..tables import Columns, Table, shown
+from ..tables import Columns, Table, as_list, shown
 from .given import Files
 
 COLUMNS = ("post_id", "text", "tokens", "rationales", "label")
@@ -33,7 +33,7 @@ def _checked(table: Table) -> Table:
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         start = 0
         for batch in table.read_batches(list(dict.fromkeys([*columns, *COLUMNS[2:]]))):
-            for row, cells in enumerate(zip(*(batch[name] for name in COLUMNS[2:])), start):
+            for row, cells in enumerate(zip(*(as_list(batch[name]) for name in COLUMNS[2:])), start):
                 try:
                     _check(*cells)
                 except ValueError:
