@@ -1,6 +1,7 @@
 """The metric cards say what the metrics do: front matter, sections, every key, every option, every code block."""
 
 import doctest
+import math
 import re
 import warnings
 from pathlib import Path
