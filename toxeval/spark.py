@@ -404,7 +404,7 @@ def _by_key(rows: "pa.Table") -> "Iterator[tuple[Any, pa.Table]]":
 
 
 def _merging(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """The task of a knot of the tree: states of the same key to one; of a refusal nothing else matters."""
+    """The task of a node of the tree: states of the same key to one; of a refusal nothing else matters."""
     states: dict[Any, list[State]] = {}
     kind = None
     for batch in batches:

@@ -18,8 +18,8 @@ from toxeval.read.human_labels import columns_of_judge, columns_of_verdicts
 from toxeval.signature import Result, digest
 from toxeval.systems.files import Progress
 
-from . import job as jobs
 from .job import Job, signed_result
+from .job import result_of as uncorrected
 
 #: The table of predictions, and that of their references if it is another.
 Tables = tuple[Table, Table | None]
@@ -51,7 +51,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         FileNotFoundError: for a missing file.
     """
     if not job.human and not job.judge_on:
-        return jobs.result_of(job, progress)
+        return uncorrected(job, progress)
     if len(job.predictions) > 1:
         refuse(f"{len(job.predictions)} files", "one, to correct", metric=job.metric, inputs=("predictions",))
     judge_on = read_judge(job) if job.judge_on else None

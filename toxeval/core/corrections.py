@@ -243,7 +243,7 @@ class Corrections:
     ) -> dict[str, Any]:
         """The rate of unsafe replies (of offensive posts, of threats) corrected for the errors of the judge.
 
-        What is known of the judge comes from human labels. Those of other rows (``judge_on``) give his sensitivity and
+        What is known of the judge comes from human labels. Those of other rows (``judge_on``) give its sensitivity and
         specificity, by which the share of verdicts is corrected (Rogan and Gladen 1978; the interval is Lang and
         Reiczigel's of 2014, or for a weak judge Fieller's). Those of a random part of the same rows (``human``) are for
         prediction-powered inference in each category (Angelopoulos et al. 2023, with the tuned weight). See

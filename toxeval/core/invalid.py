@@ -56,7 +56,7 @@ class Invalid(str):
 
 
 def bare(text: str) -> str:
-    """A text without what may stand around a label, in lower letters.
+    """A text without what may stand around a label, in lower case.
 
     >>> bare(" **Unsafe**. "), bare("\\"OFF\\"!"), bare("~~Safe~~")
     ('unsafe', 'off', '~~safe~~')
@@ -79,7 +79,7 @@ def _plain(text: str) -> str:
 
 
 def named(text: str, words: Sequence[str]) -> set[str]:
-    """Which of some words, in lower letters, a text contains as whole words; not "offensive" in "not offensive", if
+    """Which of some words, in lower case, a text contains as whole words; not "offensive" in "not offensive", if
     both are words. Those of one letter count in their own case only: any English sentence may have an "a".
 
     >>> named("Verdict: _Safe_", ["Safe", "Unsafe"]), named("I can't give a label", ["A", "I"])

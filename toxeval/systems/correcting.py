@@ -1,4 +1,4 @@
-"""Two systems' rates under one judge, corrected for his errors, on the same rows."""
+"""Two systems' rates under one judge, corrected for the judge's errors, on the same rows."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
