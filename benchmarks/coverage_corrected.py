@@ -12,9 +12,9 @@ What it shows (20,000 simulations; 95 % intervals; sensitivity and specificity .
 * Labels of other replies: 94.6 to 97.4 % of the intervals contain the truth, 94.1 to 97.4 % of those of means under one
   judge. With 100 labels the judge of .6 and .6 is refused in 48 % of the sets. The others overrate it: low rates come
   out half a standard deviation too high, differences up to 1.4 too small, though the intervals still hold. Elsewhere
-  rates are off by a tenth at most, and differences, ratios as they are, by .14.
+  rates are off by .11 of one at most, and differences, ratios as they are, by .14.
 * A judge in each category needs more labels: the same judge is refused in 71 % of the sets with 1,000. Where intervals
-  are off they are too wide (96 to 100 % with 100 labels).
+  are off they are too wide (96 to 100 % with 100 labels); rates are off by up to .22 where few sets are refused.
 * Labels of the same replies: 94.2 to 98.1 %, and for the mean of rates of 1 % 98.6 % with 100 labels of which one is
   unsafe; rates are right. Each category alone, with about 20 labels: 93.9 % at least.
 * Lang and Reiczigel's interval, used for weak judges too: 89.2 to 98.7 % with the judge of .6 and .6 and 100 labels.
@@ -41,8 +41,8 @@ ABOUT = """Coverage of 95 % intervals of rates corrected for their judge: `pytho
 
 Judge: sensitivity, specificity. Under each true rate stands the share of intervals that contain it, with 1,000 or with
 10,000 replies, whichever is further from .95; of several categories alone, the one that is covered least. Refused: the
-largest share of sets of labels that don't tell the judge from chance; they count nowhere else. Bias: the largest, in
-standard deviations of the rate."""
+largest share of sets of labels that don't tell the judge from chance; they count nowhere else, and if over 99 % are,
+the others are too few to count (–). Bias: the largest, in standard deviations of the rate."""
 
 #: Of DiaSafety's test split: how much of it is in each category, and how much is unsafe.
 SIZES = np.array([0.117, 0.176, 0.237, 0.268, 0.202])
@@ -231,6 +231,8 @@ def summary(rows: Mapping[tuple[str, Setting], Coverage], times: int) -> str:
         refused = max(row.refused for _, row in group)
         bias = max((row.bias for _, row in group), key=abs)
         numbers = [f"{refused:.3f}", *(f"{share:.3f}" for share in covered), f"{bias:+.2f}"]
+        if refused > 0.99:
+            numbers[1:] = ["–"] * (len(RATES) + 1)
         cells.append(f"| {' | '.join([name, judge_of, f'{labelled:,}', *numbers])} |")
     return f"{ABOUT}\n\n{times:,} simulations.\n\n" + "\n".join(cells) + "\n"
 
