@@ -18,10 +18,12 @@ SECTIONS = ["Metric Description", "How to Use", "Inputs", "Output Values", "Valu
 SECTIONS += ["Limitations and Bias", "Citation", "Further References"]
 COLORS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 CATEGORIES = ("offending_user", "risk_ignorance", "unauthorized_expertise", "toxicity_agreement", "biased_opinion")
-#: Keys that are there only with an option: option -> value.
-WITH_OPTIONS = {
-    "dia_safety_rate": {"invalid": "count"},
-    "oracle_collab": {"targets": dict.fromkeys(("oc_accuracy", "oc_precision", "oc_recall", "oc_auroc"), 0.9)},
+_TARGETS = dict.fromkeys(("oc_accuracy", "oc_precision", "oc_recall", "oc_auroc"), 0.9)
+_COSTS = {"review": 0.1, "false_positive": 1, "false_negative": 5}
+#: Keys that are there only with options, several ways: option, or input that is another one, -> value.
+WITH_OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "dia_safety_rate": [{"invalid": "count"}],
+    "oracle_collab": [{"targets": _TARGETS, "costs": _COSTS}, {"targets": _TARGETS, "moderator_labels": "references"}],
 }
 
 
@@ -78,7 +80,13 @@ def computed(name: str, detailed: bool) -> dict[str, Any]:
     """Every key the metric ever returns, over all ways of calling it, with a value."""
     keys: dict[str, Any] = {}
     for sample in [s for s in SAMPLES if s.metric == name]:
-        keys |= sample.compute(sample.complete, detailed=detailed, **WITH_OPTIONS.get(name, {}))
+        for options in WITH_OPTIONS.get(name, [{}]):
+            rows = [
+                row | {k: row[v] for k, v in options.items() if isinstance(v, str) and v in row}
+                for row in sample.complete
+            ]
+            settings = {k: v for k, v in options.items() if k not in rows[0]}
+            keys |= sample.compute(rows, detailed=detailed, **settings)
     return keys
 
 
@@ -124,7 +132,7 @@ def test_ranges_hold_and_say_which_way_is_better(name: str) -> None:
         scale, better = keys[key][-2:]
         assert better in ("higher", "lower", "–")
         if scale.startswith("["):
-            low, high = (float(eval(part)) for part in scale.strip("[]").split(","))
+            low, high = (float(eval(part.replace("∞", "1e999"))) for part in scale.strip("[]").split(","))
             assert low <= value <= high
         else:
             low_text, high_text = scale.split("…")

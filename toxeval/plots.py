@@ -113,6 +113,13 @@ def _line(**given: Any) -> Any:
     return Line2D([], [], **given)
 
 
+def _area(color: str) -> Any:
+    """A band for a legend."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=color, alpha=0.15)
+
+
 def _color(i: int) -> str:
     return COLORS[i % len(COLORS)]
 
@@ -128,7 +135,15 @@ _PANELS = {
 }
 
 
-def collaboration(curves: Mapping[str, Mapping[str, Any]], reliabilities: Mapping[str, Any]) -> Any:
+#: What stands for a quantity of reviews where moderators err.
+NET = {"review_efficiency": "net_review_efficiency", "review_effectiveness": "net_review_effectiveness"}
+
+
+def collaboration(
+    curves: Mapping[str, Mapping[str, Any]],
+    reliabilities: Mapping[str, Any],
+    moderated: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Any:
     """Model and moderator as a team over the reviewed fraction, and the reliability diagram.
 
     Kivlichan et al. 2021, figures 2 to 4: logarithmic reviewed fraction, review by uncertainty solid, by toxicity
@@ -137,6 +152,7 @@ def collaboration(curves: Mapping[str, Mapping[str, Any]], reliabilities: Mappin
     Args:
         curves: system -> strategy -> curve, with arrays ``fraction``, ``oc_accuracy`` and so on (`review_curve`). The
             first fraction is 0.
+        moderated: system -> strategy -> curve with moderators who err, which a band shows.
         reliabilities: system -> reliability, with arrays ``confidence``, ``accuracy``, ``n_rows`` and ``ece``.
 
     Returns:
@@ -147,11 +163,12 @@ def collaboration(curves: Mapping[str, Mapping[str, Any]], reliabilities: Mappin
         every = np.concatenate([curve.fraction for by_strategy in curves.values() for curve in by_strategy.values()])
         least = float(every[every > 0].min(initial=0.5))
         for axis, (quantity, title) in zip(axes.flat, _PANELS.items()):
-            for i, by_strategy in enumerate(curves.values()):
+            for i, (name, by_strategy) in enumerate(curves.items()):
                 for strategy, curve in by_strategy.items():
                     some = curve.fraction > 0
                     x, y = curve.fraction[some], getattr(curve, quantity)[some]
                     axis.plot(x, y, LINES[strategy], color=_color(i))
+                    _moderated(axis, quantity, (moderated or {}).get(name, {}).get(strategy), (x, y), _color(i))
             axis.set(xscale="log", xlim=(least, 1), xlabel="reviewed fraction α", ylabel=title)
             axis.xaxis.set_major_formatter("{x:g}")
         baselines = _baselines(axes[0, 0], curves)
@@ -160,8 +177,21 @@ def collaboration(curves: Mapping[str, Mapping[str, Any]], reliabilities: Mappin
         one = len(curves) == 1
         handles = [_line(color=_color(0) if one else GREY, ls=LINES[strategy]) for strategy in strategies]
         labels = [f"{name} (ECE {bins.ece:.3f})" for name, bins in reliabilities.items()]
-        _legend(figure, [*systems, *handles, *baselines.values()], [*labels, *strategies, *baselines])
+        band = {"lost to moderators' errors": _area(_color(0) if one else GREY)} if moderated else {}
+        more = {**baselines, **band}
+        _legend(figure, [*systems, *handles, *more.values()], [*labels, *strategies, *more])
     return figure
+
+
+def _moderated(axis: Any, quantity: str, curve: Any, perfect: tuple[np.ndarray, np.ndarray], color: str) -> None:
+    """What moderators who err lose: a band between the curve of perfect ones and theirs."""
+    name = NET.get(quantity, quantity)
+    if curve is None or np.isnan(getattr(curve, name)).all():
+        return
+    some = curve.fraction > 0
+    x, y = curve.fraction[some], getattr(curve, name)[some]
+    axis.fill_between(x, np.interp(x, *perfect), y, color=color, alpha=0.15, lw=0)
+    axis.plot(x, y, color=color, lw=0.6)
 
 
 def _baselines(axis: Any, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

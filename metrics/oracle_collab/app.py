@@ -24,6 +24,11 @@ page = Page(
         Example("100 comments", {"predictions": PROBABILITIES.tolist(), "references": LABELS}),
         Example("Overconfident", {"predictions": OVERCONFIDENT.tolist(), "references": LABELS}),
         Example(
+            "Moderators who err",
+            {"predictions": PROBABILITIES.tolist(), "references": LABELS},
+            options={"moderator_error": {"false_positive": 0.05, "false_negative": 0.2}, "moderators": 3},
+        ),
+        Example(
             "A strategy of your own",
             {"predictions": PROBABILITIES.tolist(), "references": LABELS, "review_scores": OWN.tolist()},
         ),
@@ -35,7 +40,7 @@ page = Page(
         "calibration_auprc": "calibration AUPRC",
     },
     alt="Oracle-collaborative scores over the reviewed fraction, and the reliability diagram.",
-    options=("review_strategy", "review_fractions", "threshold"),
+    options=("review_strategy", "review_fractions", "threshold", "moderator_error", "moderators"),
 )
 demo = build(page)
 

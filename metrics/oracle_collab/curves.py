@@ -1,26 +1,26 @@
-"""A model and an oracle that corrects the k rows with the largest review scores (Kivlichan et al. 2021, section 4.1).
+"""A model and those who review the k rows with the largest review scores (Kivlichan et al. 2021, section 4.1).
 
-Counts of reviewed rows are look-ups in sorted review scores, and the rank metrics sums over the positives' scores, for
-any k. Where only r of the m rows tied at the cut fit into k, each of them is reviewed with weight r/m, and every
-quantity is computed from these expected counts.
+The paper's reviewer is an oracle; moderators who err are in `reviewers`. Counts of reviewed rows are look-ups in sorted
+review scores, and the rank metrics sums over the positives' scores, for any k. Where only r of the m rows tied at the
+cut fit into k, each of them is reviewed with weight r/m, and every quantity is computed from these expected counts.
 """
 
-import bisect
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from toxeval.core.ranking import Curve, put_areas
-from toxeval.core.scoring import Scores
+from toxeval.core.ranking import Curve, Sorted, put_areas, put_roc_auc
+from toxeval.core.scoring import Scores, nonzero, ratio
 
+from .reviewers import ORACLE, Reviewers
 from .rows import CLASSES, Rows, sort_rows
 
 
 class Team(NamedTuple):
-    """Expected counts of what model and oracle decide together.
+    """Expected counts of what model and reviewers decide together; numbers, or arrays of several teams.
 
     Attributes:
         n: rows.
@@ -28,6 +28,7 @@ class Team(NamedTuple):
         tied: m where only r < m of the m rows tied at the cut fit, else 0.
         n_wrong: W, the model's wrong predictions.
         wrong_reviewed: w(S), those of them that are among the reviewed rows S.
+        net: wrong predictions that reviews put right, less right ones that they put wrong; w(S) of an oracle.
         tp, fp, fn: the team's confusion counts.
     """
 
@@ -36,6 +37,7 @@ class Team(NamedTuple):
     tied: Any
     n_wrong: Any
     wrong_reviewed: Any
+    net: Any
     tp: Any
     fp: Any
     fn: Any
@@ -44,15 +46,20 @@ class Team(NamedTuple):
         """The paper's shares of rows, as (part, whole).
 
         OC-Acc = (n - W + w(S)) / n, which is equation 2: the model's accuracy and what reviews add, Acc + (k/n) RE,
-        where RE = w(S) / k is the review efficiency.
+        where RE = w(S) / k is the review efficiency. With moderators who err, net corrections stand for w(S).
         """
         return {
-            "oc_accuracy": (self.n - self.n_wrong + self.wrong_reviewed, self.n),
+            "oc_accuracy": (self.n - self.n_wrong + self.net, self.n),
             "review_efficiency": (self.wrong_reviewed, self.k),
             "review_effectiveness": (self.wrong_reviewed, self.n_wrong),
             "oc_precision": (self.tp, self.tp + self.fp),
             "oc_recall": (self.tp, self.tp + self.fn),
         }
+
+    def cost(self, costs: Mapping[str, float], m: int) -> Any:
+        """What m reviews of each reviewed row and the errors that are left cost."""
+        errors = costs["false_positive"] * self.fp + costs["false_negative"] * self.fn
+        return costs["review"] * m * self.k + errors
 
     def rounded(self) -> "Team":
         """With floats where counts are fractions."""
@@ -62,7 +69,9 @@ class Team(NamedTuple):
 # --- scores -------------------------------------------------------------------------------------------------------
 
 
-def put_team(scores: Scores, team: Team, curve: Curve, at: str, *, detailed: bool) -> None:
+def put_team(
+    scores: Scores, team: Team, curve: Curve, at: str, *, detailed: bool, reviewers: Reviewers = ORACLE
+) -> None:
     """The team's scores.
 
     Args:
@@ -70,27 +79,53 @@ def put_team(scores: Scores, team: Team, curve: Curve, at: str, *, detailed: boo
         team, curve: of `team_at`.
         at: ends the keys.
         detailed: whether there are more of them.
+        reviewers: those of the team.
     """
     team = team.rounded()
-    shares = team.shares()
-    scores.proportion(f"oc_accuracy{at}", *shares["oc_accuracy"], "no rows", math.nan)
-    why = "the fraction allows no review"
-    scores.proportion(f"review_efficiency{at}", *shares["review_efficiency"], why, math.nan)
-    why = "no prediction is wrong"
-    scores.proportion(f"review_effectiveness{at}", *shares["review_effectiveness"], why, math.nan)
-    put_team_areas(scores, curve, at, interpolated=detailed)
+    put_reviews(scores, team, at, reviewers)
+    put_team_areas(scores, curve, at, interpolated=detailed, reviewers=reviewers)
     if not detailed:
         return
     scores.note(f"n_reviewed{at}", team.k)
     scores.note(f"tied_at_cutoff{at}", team.tied)
-    scores.proportion(f"oc_precision{at}", *shares["oc_precision"], "nothing is found toxic")
-    scores.proportion(f"oc_recall{at}", *shares["oc_recall"], "no reference is toxic")
-    scores.f1(f"oc_f1{at}", team.tp, team.fp, team.fn, "nothing is toxic or found toxic")
+    put_decisions(scores, team, at, reviewers)
     put_other_reviews(scores, (team.n - team.n_wrong) / team.n, team.k / team.n, at)
 
 
-def put_team_areas(scores: Scores, curve: Curve, at: str, *, interpolated: bool) -> None:
-    """OC-AUC: the areas under the team's ROC and precision-recall curves."""
+def put_reviews(scores: Scores, team: Team, at: str, reviewers: Reviewers) -> None:
+    """OC-accuracy, and what the reviews were worth."""
+    shares, no_review, no_error = team.shares(), "the fraction allows no review", "no prediction is wrong"
+    scores.proportion(f"oc_accuracy{at}", *shares["oc_accuracy"], "no rows", math.nan)
+    scores.proportion(f"review_efficiency{at}", *shares["review_efficiency"], no_review, math.nan)
+    scores.proportion(f"review_effectiveness{at}", *shares["review_effectiveness"], no_error, math.nan)
+    if reviewers.measured:
+        scores.forget_counts(f"oc_accuracy{at}")
+    if reviewers.given:
+        for key, low, whole, why in (
+            ("efficiency", -1.0, team.k, no_review),
+            ("effectiveness", -ratio(team.k, team.n_wrong, math.nan), team.n_wrong, no_error),
+        ):
+            undefined = "" if nonzero(whole) else f"{why}, set to nan"
+            scores.within(f"net_review_{key}{at}", ratio(team.net, whole, math.nan), low, 1.0, whole, undefined)
+
+
+def put_decisions(scores: Scores, team: Team, at: str, reviewers: Reviewers) -> None:
+    """OC-precision, -recall and -F1: ratios of expected counts."""
+    shares = team.shares()
+    scores.proportion(f"oc_precision{at}", *shares["oc_precision"], "nothing is found toxic")
+    scores.proportion(f"oc_recall{at}", *shares["oc_recall"], "no reference is toxic")
+    scores.f1(f"oc_f1{at}", team.tp, team.fp, team.fn, "nothing is toxic or found toxic")
+    if reviewers.measured:
+        for key in ("oc_precision", "oc_recall", "oc_f1"):
+            scores.forget_counts(f"{key}{at}")
+
+
+def put_team_areas(scores: Scores, curve: Curve, at: str, *, interpolated: bool, reviewers: Reviewers = ORACLE) -> None:
+    """OC-AUC: the areas under the team's ROC and precision-recall curves. With moderators who err only the former: the
+    latter isn't linear in the pairs of rows, so its expectation isn't its value at expected counts."""
+    if not reviewers.perfect:
+        put_roc_auc(scores, curve, f"oc_auroc{at}")
+        return
     put_areas(scores, curve, (f"oc_auroc{at}", f"oc_auprc{at}"), CLASSES)
     if interpolated:
         why = scores.undefined.get(f"oc_auprc{at}", "")
@@ -106,17 +141,26 @@ def put_other_reviews(scores: Scores, accuracy: Any, fraction: Any, at: str) -> 
 # --- who is reviewed ----------------------------------------------------------------------------------------------
 
 
-class _Cut(NamedTuple):
-    """Where the k-th largest review score lies: all above ``score`` are reviewed, and ``fit`` of the ``tied`` at it."""
+class Cut(NamedTuple):
+    """Where the k-th largest review score lies: all above it are reviewed, and so are ``fit`` of those tied at it.
 
-    score: float
-    fit: int
-    tied: int
+    Attributes:
+        score: the k-th largest; a number, or an array for several k.
+        fit, tied: how many of them fit, and how many there are.
+        share: the weight with which each of the tied is reviewed: exact for one k, float64 for several.
+    """
 
-    @property
-    def share(self) -> Fraction | int:
-        """The weight with which each of the tied is reviewed."""
-        return Fraction(self.fit, self.tied) if 0 < self.fit < self.tied else self.fit // self.tied
+    score: Any
+    fit: Any
+    tied: Any
+    share: Any
+
+    def reviewed(self, rows: Sorted) -> Any:
+        """How many of some rows are reviewed, from their review scores."""
+        low, high = rows.below(self.score), rows.upto(self.score)
+        if not isinstance(self.score, np.ndarray):
+            low, high = int(low), int(high)
+        return rows.n_rows - high + (high - low) * self.share
 
 
 def capacity(fraction: float, n: int) -> int:
@@ -130,43 +174,85 @@ def capacity(fraction: float, n: int) -> int:
     return min(n, whole if abs(exact - whole) <= Fraction(whole, 10**12) else math.floor(exact))
 
 
-def _cut(rows: Rows, k: int) -> _Cut:
+def cut_at(rows: Rows, k: Any) -> Cut:
+    """The cut of k reviews, or of each of an array of k."""
+    everyone, n = rows.everyone, rows.everyone.n_rows
+    if isinstance(k, np.ndarray):
+        score = np.where(k > 0, everyone.nth(n - np.maximum(k, 1)), math.inf)
+        low, high = everyone.below(score), everyone.upto(score)
+        fit, tied = k - (n - high), np.maximum(high - low, 1)
+        return Cut(score, fit, tied, fit / tied)
     if k == 0:
-        return _Cut(math.inf, 0, 1)
-    n = rows.everyone.n_rows
-    score = rows.everyone.nth(n - k)
-    low, high = int(rows.everyone.below(score)), int(rows.everyone.upto(score))
-    return _Cut(float(score), k - (n - high), high - low)
+        return Cut(math.inf, 0, 1, 0)
+    score = float(everyone.nth(n - k))
+    low, high = int(everyone.below(score)), int(everyone.upto(score))
+    fit, tied = k - (n - high), high - low
+    return Cut(score, fit, tied, Fraction(fit, tied) if 0 < fit < tied else fit // tied)
 
 
-def team_at(rows: Rows, k: int) -> tuple[Team, Curve]:
-    """The team with k reviews: its counts, and the curve of the scores where the oracle puts reviewed positives above
-    and reviewed negatives below every threshold."""
-    cut = _cut(rows, k)
-    share = cut.share
-    return _team(rows, k, cut, share), _oracle_curve(rows, cut, share if isinstance(share, int) else float(share))
+def team_at(rows: Rows, k: int, reviewers: Reviewers = ORACLE) -> tuple[Team, Curve]:
+    """The team with k reviews: its counts, and the curve of the scores where an oracle puts reviewed positives above
+    and reviewed negatives below every threshold, and moderators those that they call toxic and non-toxic."""
+    cut = cut_at(rows, k)
+    curve = oracle_curve(rows, cut, cut.share if isinstance(cut.share, int) else float(cut.share))
+    return count_team(rows, k, cut, reviewers.exact()), curve if reviewers.perfect else moderated(curve, k, reviewers)
 
 
-def _team(rows: Rows, k: int, cut: _Cut, share: Fraction | int) -> Team:
-    """Its counts, exact."""
-    caught = []
-    for errors in (rows.mistaken, rows.missed):
-        low, high = int(errors.below(cut.score)), int(errors.upto(cut.score))
-        caught.append(errors.n_rows - high + (high - low) * share)
-    fp, fn = rows.mistaken.n_rows, rows.missed.n_rows
-    return Team(
-        n=rows.everyone.n_rows,
-        k=k,
-        tied=cut.tied if 0 < share < 1 else 0,
-        n_wrong=fp + fn,
-        wrong_reviewed=sum(caught),
-        tp=rows.ranks.n_positives - fn + caught[1],
-        fp=fp - caught[0],
-        fn=fn - caught[1],
+def moderated(curve: Curve, k: int, reviewers: Reviewers) -> Curve:
+    """An oracle's curve with the pairs that moderators put in the wrong order."""
+    negatives, positives = k - curve.head, curve.head
+    return curve._replace(misplaced=reviewers.misplaced(curve.n_negatives, curve.n_positives, negatives, positives))
+
+
+def count_team(rows: Rows, k: Any, cut: Cut, reviewers: Reviewers = ORACLE) -> Team:
+    """The counts of the team with k reviews, exact for `Reviewers.exact`; or of each of an array of k."""
+    caught = cut.reviewed(rows.mistaken), cut.reviewed(rows.missed)
+    return team_of(
+        (rows.everyone.n_rows, rows.ranks.n_positives),
+        k,
+        cut.tied * ((cut.fit > 0) & (cut.fit < cut.tied)),
+        (rows.mistaken.n_rows, rows.missed.n_rows),
+        caught,
+        0 if rows.toxic is None else cut.reviewed(rows.toxic),
+        reviewers,
     )
 
 
-def _oracle_curve(rows: Rows, cut: _Cut, share: float) -> Curve:
+def team_of(
+    sizes: tuple[Any, Any],
+    k: Any,
+    tied: Any,
+    errors: tuple[Any, Any],
+    caught: tuple[Any, Any],
+    toxic: Any,
+    reviewers: Reviewers,
+) -> Team:
+    """The team's counts.
+
+    Args:
+        sizes: rows, and positives among them.
+        k, tied: as in `Team`.
+        errors: false positives and false negatives of the model.
+        caught: those of them that are reviewed.
+        toxic: positives that are reviewed; any number for an oracle, who is never wrong.
+        reviewers: who they are.
+    """
+    spoilt = reviewers.wrong_words(k - toxic, toxic)
+    fp, fn = (error - good + bad for error, good, bad in zip(errors, caught, spoilt))
+    return Team(
+        n=sizes[0],
+        k=k,
+        tied=tied,
+        n_wrong=sum(errors),
+        wrong_reviewed=sum(caught),
+        net=sum(caught) - sum(spoilt),
+        tp=sizes[1] - fn,
+        fp=fp,
+        fn=fn,
+    )
+
+
+def oracle_curve(rows: Rows, cut: Cut, share: float) -> Curve:
     """Its curve, where each row tied at the cut is reviewed with weight ``share``."""
     ranks = rows.ranks
     n_positives, n_negatives = ranks.n_positives, ranks.n_negatives
@@ -184,7 +270,7 @@ def _oracle_curve(rows: Rows, cut: _Cut, share: float) -> Curve:
     )
 
 
-def _left(rows: Rows, side: int, cut: _Cut, share: float) -> Callable[[Any], Any]:
+def _left(rows: Rows, side: int, cut: Cut, share: float) -> Callable[[Any], Any]:
     """Function of numbers of rows: the weight not reviewed among the first so many rows of class ``side``.
 
     A row tied at the cut is reviewed with weight ``share``. Rows are counted in whole numbers before that weight comes
@@ -212,56 +298,11 @@ def _left(rows: Rows, side: int, cut: _Cut, share: float) -> Callable[[Any], Any
     return left
 
 
-# --- targets ------------------------------------------------------------------------------------------------------
-
-
-def smallest_capacity(rows: Rows, quantity: str, target: float) -> int | None:
-    """The smallest k at which the team reaches a target, by bisection: none of the quantities falls as k grows.
-
-    Args:
-        rows: of `sort_rows`.
-        quantity: "oc_accuracy", "oc_precision", "oc_recall" or "oc_auroc".
-        target: in [0, 1].
-
-    Returns:
-        k, exact (in rational arithmetic, so that a target met to the digit counts as met); None if no k reaches it,
-        which happens only where the quantity is undefined.
-    """
-    n = rows.everyone.n_rows
-
-    def reached(k: int) -> bool:
-        cut = _cut(rows, k)
-        if quantity == "oc_auroc":
-            part, whole = _right_pairs(rows, cut)
-        else:
-            part, whole = _team(rows, k, cut, cut.share).shares()[quantity]
-        return bool(whole) and float(Fraction(part) / whole) >= target  # float() of a Fraction rounds correctly
-
-    if reached(0):  # without positives, a precision of 0 ends in 0/0: the one case where what is reached can be lost
-        return 0
-    k = bisect.bisect_left(range(n + 1), True, key=reached)
-    return k if k <= n else None
-
-
-def _right_pairs(rows: Rows, cut: _Cut) -> tuple[Fraction | int, int]:
-    """OC-AUROC as (pairs in the right order, pairs), both doubled.
-
-    The pairs in the wrong order are a quadratic in the share in which ties are reviewed, whose values at whole numbers
-    are whole numbers.
-    """
-    pairs, share = 2 * rows.ranks.n_positives * rows.ranks.n_negatives, cut.share
-    if isinstance(share, int):
-        return pairs - int(_oracle_curve(rows, cut, share).inversions()), pairs
-    at_0, at_1, at_less = (int(_oracle_curve(rows, cut, whole).inversions()) for whole in (0, 1, -1))
-    wrong = at_0 + Fraction(at_1 - at_less, 2) * share + (Fraction(at_1 + at_less, 2) - at_0) * share**2
-    return pairs - wrong, pairs
-
-
 # --- curves -------------------------------------------------------------------------------------------------------
 
 
 class ReviewCurve(NamedTuple):
-    """The team of model and oracle at each of K capacities; arrays of shape (K,). Undefined values are nan.
+    """The team of model and reviewers at each of K capacities; arrays of shape (K,). Undefined values are nan.
 
     Attributes:
         n_reviewed: k.
@@ -272,7 +313,9 @@ class ReviewCurve(NamedTuple):
         oc_accuracy, oc_precision, oc_recall, oc_f1: of these counts.
         review_efficiency: w(S) / k.
         review_effectiveness: w(S) / W.
-        oc_auroc, oc_auprc: ROC-AUC and average precision with the reviewed rows moved to their right end.
+        net_review_efficiency, net_review_effectiveness: the same of net corrections, see `Team`.
+        oc_auroc, oc_auprc: ROC-AUC and average precision with the reviewed rows moved to their right end; with
+            moderators who err to the end that these say, and without an average precision.
         oc_auprc_interpolated: area under the same precision-recall curve, interpolated by Davis and Goadrich.
         random_review_accuracy, ideal_review_accuracy: if k random rows were reviewed, or as many wrong ones as fit.
     """
@@ -290,6 +333,8 @@ class ReviewCurve(NamedTuple):
     oc_f1: np.ndarray
     review_efficiency: np.ndarray
     review_effectiveness: np.ndarray
+    net_review_efficiency: np.ndarray
+    net_review_effectiveness: np.ndarray
     oc_auroc: np.ndarray
     oc_auprc: np.ndarray
     oc_auprc_interpolated: np.ndarray
@@ -297,14 +342,16 @@ class ReviewCurve(NamedTuple):
     ideal_review_accuracy: np.ndarray
 
 
-def review_at(rows: Rows, capacities: Iterable[int]) -> ReviewCurve:
+def review_at(rows: Rows, capacities: Iterable[int], reviewers: Reviewers = ORACLE) -> ReviewCurve:
     """The team's scores with k = each of ``capacities`` reviews (each from 0 to n)."""
-    points = []
+    points, reviewers = [], reviewers._replace(given=True)
     for k in capacities:
-        (team, curve), scores = team_at(rows, k), Scores()
-        put_team(scores, team, curve, "", detailed=True)
+        (team, curve), scores = team_at(rows, k, reviewers), Scores()
+        put_team(scores, team, curve, "", detailed=True, reviewers=reviewers)
         points.append({"fraction": k / team.n, **team._asdict(), **scores.values})
-    return ReviewCurve(**{name: np.array([float(p[name]) for p in points]) for name in ReviewCurve._fields})
+    return ReviewCurve(
+        **{name: np.array([float(p.get(name, math.nan)) for p in points]) for name in ReviewCurve._fields}
+    )
 
 
 #: The grid of `review_curve`: 0 and, as the paper's figures have a logarithmic axis, 40 steps a decade down to 0.001.
@@ -320,12 +367,14 @@ def review_curve(
     review_fractions: Sequence[float] = CURVE_FRACTIONS,
     threshold: float = 0.5,
     logits: bool = False,
+    reviewers: Reviewers = ORACLE,
 ) -> ReviewCurve:
     """Every quantity over the reviewed fraction, exact at each of its points (the paper's figures 2 to 4).
 
     Args:
         labels, scores, review_scores, review_strategy, threshold, logits: as in `sort_rows`.
         review_fractions: K fractions in [0, 1]; each means its capacity, floor(fraction n).
+        reviewers: who reviews; the paper's oracle unless others are given.
 
     Returns:
         `ReviewCurve`; its ``fraction`` is k / n.
@@ -334,5 +383,6 @@ def review_curve(
     >>> review_curve(labels, scores, review_fractions=[0.0, 0.25, 0.5]).oc_accuracy.tolist()
     [0.5, 0.75, 1.0]
     """
-    rows = sort_rows(labels, scores, review_scores, review_strategy=review_strategy, threshold=threshold, logits=logits)
-    return review_at(rows, [capacity(fraction, len(labels)) for fraction in review_fractions])
+    chosen: dict[str, Any] = {"review_strategy": review_strategy, "threshold": threshold, "logits": logits}
+    rows = sort_rows(labels, scores, review_scores, **chosen, toxic=not reviewers.perfect)
+    return review_at(rows, [capacity(fraction, len(labels)) for fraction in review_fractions], reviewers)

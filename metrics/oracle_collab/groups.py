@@ -5,7 +5,7 @@ change how many non-toxic and toxic ones each group has; every score is then a s
 distinct predictions each is a group of its own and nothing is lost.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from toxeval.core.ranking import merge_sorted, sort_classes, table_curve
 from toxeval.core.resampling import Draws
 from toxeval.core.scoring import Scores, ratio, sigmoid
 
-from .curves import put_other_reviews, put_team_areas
+from .curves import Team, moderated, put_decisions, put_other_reviews, put_reviews, put_team_areas, team_of
+from .reviewers import ORACLE, Reviewers
 from .rows import (
     ROUNDING,
     calibration_error,
@@ -163,7 +164,16 @@ def _levels(
 # --- scores of resampled groups -----------------------------------------------------------------------------------
 
 
-def resampled_scores(groups: Groups, draws: Draws, capacities: Mapping[str, int], *, detailed: bool) -> Scores:
+def resampled_scores(
+    groups: Groups,
+    draws: Draws,
+    capacities: Mapping[str, int],
+    *,
+    detailed: bool,
+    reviewers: Reviewers = ORACLE,
+    costed: Mapping[str, int] | None = None,
+    cost: Callable[[Team], np.ndarray] | None = None,
+) -> Scores:
     """The scores of resampled rows but those that have an interval in closed form, arrays of shape (B,).
 
     Args:
@@ -171,6 +181,8 @@ def resampled_scores(groups: Groups, draws: Draws, capacities: Mapping[str, int]
         draws: the resamples.
         capacities: ending of the keys (``_at_0.05``) -> k.
         detailed: whether the detailed scores are wanted.
+        reviewers: who reviews.
+        costed, cost: likewise the capacities whose ``cost`` is wanted.
     """
     scores, n = Scores(), int(groups.counts.sum())
     counts = draws.table(groups.counts)
@@ -192,12 +204,33 @@ def resampled_scores(groups: Groups, draws: Draws, capacities: Mapping[str, int]
     for at, k in capacities.items():
         share = _reviewed_share(groups.by_review, sizes, k)
         reviewed = groups.by_score.collect(counts * share[:, None])
-        put_team_areas(scores, table_curve(by_score, reviewed), at, interpolated=detailed)
+        curve = table_curve(by_score, reviewed)
+        curve = curve if reviewers.perfect else moderated(curve, k, reviewers)
+        put_team_areas(scores, curve, at, interpolated=detailed, reviewers=reviewers)
+        if reviewers.given:
+            team = _team(groups, counts, share, k, reviewers)
+            put_reviews(scores, team, at, reviewers)
+            if detailed:
+                put_decisions(scores, team, at, reviewers)
         if detailed:
             put_other_reviews(scores, scores.values["accuracy"], k / n, at)
+    for at, k in (costed or {}).items():
+        assert cost is not None
+        share = _reviewed_share(groups.by_review, sizes, k)
+        scores.put(f"cost{at}", cost(_team(groups, counts, share, k, reviewers)))
     if detailed:
         put_risk_coverage(scores, by_uncertainty[:, 0], by_uncertainty[:, 1], calibration)
     return scores
+
+
+def _team(groups: Groups, counts: np.ndarray, share: np.ndarray, k: int, reviewers: Reviewers) -> Team:
+    """The team of each resample; counts of shape (B, 2, g), and the share that is reviewed, of shape (B, g)."""
+    wrong = counts * np.stack([groups.predicted, ~groups.predicted])
+    caught = (wrong * share[:, None]).sum(axis=-1)
+    errors, n_positives = wrong.sum(axis=-1), counts[:, 1].sum(axis=-1)
+    toxic = (counts[:, 1] * share).sum(axis=-1)
+    sizes = counts.sum(axis=(1, 2)), n_positives
+    return team_of(sizes, k, 0, tuple(errors.T), tuple(caught.T), toxic, reviewers)
 
 
 def _reviewed_share(by_review: Ties, sizes: np.ndarray, k: int) -> np.ndarray:

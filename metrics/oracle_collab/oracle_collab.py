@@ -4,9 +4,12 @@ import evaluate
 
 from toxeval.evaluate_module import EvaluateModule, module_info
 
-# `evaluate.load` copies only what the script itself imports from beside it: these three are for `scores`
+# `evaluate.load` copies only what the script itself imports from beside it: these are for `scores`
+from .bounds import put_errors as put_errors
 from .curves import review_curve as review_curve
 from .groups import group_rows as group_rows
+from .plans import smallest_capacity as smallest_capacity
+from .reviewers import Reviewers as Reviewers
 from .rows import sort_rows as sort_rows
 from .scores import DEFINITIONS
 

@@ -38,6 +38,7 @@ class Rows(NamedTuple):
         mistaken, missed: the same of the false positives and of the false negatives.
         right, wrong: uncertainties, ascending, of the right and the wrong predictions, however reviews are chosen.
         logits: whether ``scores`` are logits.
+        toxic: review scores, ascending, of the positives; None if nobody asked for them.
     """
 
     scores: tuple[Sorted, Sorted]
@@ -51,6 +52,7 @@ class Rows(NamedTuple):
     right: Sorted
     wrong: Sorted
     logits: bool
+    toxic: Sorted | None = None
 
 
 # --- sorting ------------------------------------------------------------------------------------------------------
@@ -75,6 +77,7 @@ def sort_rows(
     review_strategy: str = "uncertainty",
     threshold: float = 0.5,
     logits: bool = False,
+    toxic: bool = False,
 ) -> Rows:
     """Sort the rows, once for everything.
 
@@ -86,6 +89,7 @@ def sort_rows(
         review_strategy: "uncertainty" reviews by `uncertainty`, "toxicity" by p.
         threshold: of p; a row is predicted toxic strictly above it.
         logits: see ``scores``.
+        toxic: whether `Rows.toxic` is wanted, which moderators who err need.
     """
     members = [labels != 1, labels == 1]
     if review_scores is not None:  # each must stay beside its score
@@ -135,6 +139,7 @@ def sort_rows(
         right=right,
         wrong=wrong,
         logits=logits,
+        toxic=ascending(review, slice(n, None)) if toxic else None,
     )
 
 

@@ -1,11 +1,12 @@
 """Human-AI collaboration in content moderation: OC-accuracy, OC-AUC and their kin (Kivlichan et al. 2021, WOAH).
 
-arXiv 2107.04212. The model alone (section 3) is in `rows`, the team of model and oracle (section 4.1) in `curves`, and
-what resamples need of both in `groups`.
+arXiv 2107.04212. The model alone (section 3) is in `rows`, the team of model and oracle (section 4.1) in `curves`;
+moderators who err are in `reviewers`, how many reviews there should be in `plans`, and what resamples need in `groups`.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,28 +29,21 @@ from toxeval.core.declarations import (
     Picture,
     Whole,
 )
-from toxeval.core.grid import (
-    Cells,
-    average_precision_bounds,
-    cells_of,
-    furthest,
-    refuse_off_grid,
-    refuse_with_grid,
-    roc_auc_error,
-    to_grid,
-)
+from toxeval.core.grid import refuse_off_grid, refuse_with_grid, to_grid
 from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores
-from toxeval.core.labels import encode_labels
+from toxeval.core.labels import encode_labels, encode_sparse_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
-from toxeval.core.scoring import Scores, ratio, score_doubts, sigmoid
+from toxeval.core.scoring import Scores, confusion_matrix, score_doubts, sigmoid
 from toxeval.core.state import State
 from toxeval.core.trainer import check_scores, label_arrays, model_outputs
 
-from .curves import ReviewCurve, Team, capacity, put_team, review_curve, smallest_capacity, team_at
+from .bounds import put_errors
+from .curves import ReviewCurve, Team, capacity, put_team, review_curve, team_at
 from .groups import group_rows, resampled_scores
+from .plans import costed, put_costs, put_target
+from .reviewers import ASSUMED, ORACLE, WORDS, Reviewers, drawn_reviewers, put_error_rates, reviewers_of
 from .rows import (
-    Reliability,
     brier_score,
     by_uncertainty,
     calibration_curve,
@@ -57,7 +51,6 @@ from .rows import (
     put_risk_coverage,
     reliability,
     sort_rows,
-    uncertainty,
 )
 
 #: The labels; their positions are the ids.
@@ -68,7 +61,7 @@ STRATEGIES = ("uncertainty", "toxicity")
 OWN = "review_scores"
 #: The reviewed fractions of the paper's tables.
 FRACTIONS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
-#: What `targets` may name: the quantities that never fall as more is reviewed.
+#: What `targets` may name: the quantities that never fall as an oracle reviews more.
 TARGETS = ("oc_accuracy", "oc_precision", "oc_recall", "oc_auroc")
 
 
@@ -79,6 +72,7 @@ def encode(
     predictions: Any,
     references: Any,
     review_scores: Any = None,
+    moderator_labels: Any = None,
     *,
     from_logits: bool,
     label_threshold: float | None,
@@ -88,7 +82,8 @@ def encode(
 
     Returns:
         ``references`` as int8 ids; float64 ``probabilities`` (of being toxic), or ``logits`` with ``from_logits``; and
-        float64 ``review_scores`` if given. ``resolution`` of the grid, 0.0 if there is none.
+        float64 ``review_scores`` if given, int8 ``moderator_labels``, 2 where a row has none. ``resolution`` of the
+        grid, 0.0 if there is none.
 
     Raises:
         ValueError: for unknown labels, predictions that are no probabilities, scores that aren't finite, different
@@ -108,6 +103,8 @@ def encode(
         arrays["references"] = (encode_fractions("references", references) > label_threshold).view(np.int8)
     if review_scores is not None:
         arrays[OWN] = encode_floats(OWN, review_scores)
+    if moderator_labels is not None:
+        arrays[WORDS] = encode_sparse_labels(WORDS, moderator_labels, LABELS)
     same_length(**{"predictions" if name == kind else name: len(array) for name, array in arrays.items()})
     if score_resolution:
         arrays[kind] = to_grid(arrays[kind], score_resolution)
@@ -115,9 +112,12 @@ def encode(
 
 
 def count(arrays: dict[str, np.ndarray]) -> State:
-    """The rows themselves: every quantity here depends on the order of all scores."""
-    rows = {name: values for name, values in arrays.items() if name != "resolution"}
-    return State(len(arrays["references"]), {}, rows, float(arrays["resolution"]))
+    """The rows themselves: every quantity here depends on the order of all scores. Of moderators' words counts will do:
+    shape (2, 2), references first."""
+    rows, counts = {name: values for name, values in arrays.items() if name not in ("resolution", WORDS)}, {}
+    if WORDS in arrays:
+        counts[WORDS] = confusion_matrix(rows["references"], arrays[WORDS], len(LABELS), invalid=True)[:, :-1]
+    return State(len(rows["references"]), counts, rows, float(arrays["resolution"]))
 
 
 def decisions(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: Any) -> np.ndarray:
@@ -164,81 +164,58 @@ def score(
     threshold: float,
     n_bins: int,
     targets: Mapping[str, float] | None,
+    moderator_error: Mapping[str, float] | None,
+    moderators: int,
+    costs: Mapping[str, float] | None,
     zero_division: float,
     detailed: bool,
 ) -> Scores:
     """The paper's scores: of the model alone (section 3), and of model and oracle together (section 4.1).
 
     Args:
-        state: rows ``references`` with ``probabilities`` or ``logits``, and perhaps ``review_scores``.
+        state: rows ``references`` with ``probabilities`` or ``logits``, and perhaps ``review_scores``; counts of
+            ``moderator_labels``, if there are any.
         review_strategy: "uncertainty", "toxicity" or "review_scores"; None is whichever is in force.
         review_fractions: each in [0, 1]; k = floor(fraction n) rows are reviewed.
         threshold: of the probability, in [0, 1]; a row is predicted toxic strictly above it.
         n_bins: equal bins of the calibration error, at least 1.
         targets: quantity of `TARGETS` -> value in [0, 1] to be reached.
+        moderator_error: "false_positive" and "false_negative" of a moderator; None without moderators' labels means the
+            paper's oracle.
+        moderators: how many review a row, odd.
+        costs: of a "review", a "false_positive", a "false_negative".
         zero_division: 0.0, 1.0 or nan, for oc_precision, oc_recall and oc_f1.
         detailed: see the metric card.
 
     Raises:
-        ValueError: for a ``review_strategy`` that doesn't go with the inputs, or a threshold beside the grid.
+        ValueError: for a ``review_strategy`` that doesn't go with the inputs, or a threshold beside the grid; for
+            moderators as in `reviewers_of`.
     """
+    words = state.counts.get(WORDS)
+    reviewers = reviewers_of(moderator_error, words, moderators)
     strategy = _strategy(state, review_strategy)
     refuse_off_grid(threshold, state.resolution)
-    rows = sort_rows(**_columns(state), review_strategy=strategy, threshold=threshold)
+    chosen: dict[str, Any] = {"review_strategy": strategy, "threshold": threshold}
+    rows = sort_rows(**_columns(state), **chosen, toxic=not reviewers.perfect)
     scores, n, calibration = Scores(zero_division), state.n_rows, calibration_curve(rows)
     teams = {}
     for fraction in review_fractions:
         at = f"_at_{fraction!r}"
-        teams[at], curve = team_at(rows, capacity(fraction, n))
-        put_team(scores, teams[at], curve, at, detailed=detailed)
+        teams[at], curve = team_at(rows, capacity(fraction, n), reviewers)
+        put_team(scores, teams[at], curve, at, detailed=detailed, reviewers=reviewers)
     right, ece = rows.right.n_rows, reliability(rows, n_bins).ece
     put_model(scores, (right, n), rows.ranks.curve(), calibration, brier_score(rows), ece)
     if detailed:
         put_risk_coverage(scores, *by_uncertainty(rows), calibration)
+    if words is not None:
+        put_error_rates(scores, words)
     for quantity, target in (targets or {}).items():
-        k = smallest_capacity(rows, quantity, target)
-        why = "" if k is not None else f"no number of reviews gives {quantity} a value, set to nan"
-        scores.note(f"review_fraction_for_{quantity}", math.nan if k is None else k / n, why)
-        scores.note(f"n_reviews_for_{quantity}", math.nan if k is None else k, why)
+        put_target(scores, rows, quantity, target, reviewers)
+    if costs:
+        put_costs(scores, rows, {at: team.k for at, team in teams.items()}, reviewers, costs, moderators)
     if state.resolution:
-        _put_errors(scores, state, teams, strategy, threshold)
+        put_errors(scores, state, teams, strategy, threshold, reviewers)
     return scores
-
-
-def _put_errors(scores: Scores, state: State, teams: Mapping[str, Team], strategy: str, threshold: float) -> None:
-    """``<key>_error``: how far scores on a grid can be from the exact ones. Which predictions are wrong is known, since
-    the threshold is one of its points."""
-    p = state.rows["probabilities"]
-    cells = cells_of(state.rows["references"], p, state.multiplicity, state.resolution)
-    wrong = np.where(cells.values > threshold, cells.negatives, cells.positives)
-    right = cells.negatives + cells.positives - wrong
-    labels, unsure = np.repeat((0, 1), len(wrong)), np.tile(uncertainty(cells.values, False), 2)
-    by_uncertainty = cells_of(labels, unsure, np.append(right, wrong), state.resolution)
-    for kind, ranked in (("", cells), ("calibration_", by_uncertainty)):
-        scores.note(f"{kind}auroc_error", roc_auc_error(ranked))
-        bounds = average_precision_bounds(ranked)
-        scores.note(f"{kind}auprc_error", furthest(scores.values[f"{kind}auprc"], bounds))
-    by_score = cells._replace(negatives=right, positives=wrong)
-    review = by_uncertainty if strategy == "uncertainty" else by_score
-    for at, team in teams.items():
-        shares = team._replace(wrong_reviewed=_wrong_reviewed_bounds(review, team.k)).shares()
-        for key in ("oc_accuracy", "review_efficiency", "review_effectiveness"):
-            error = furthest(scores.values[f"{key}{at}"], ratio(*shares[key], math.nan))
-            scores.note(f"{key}{at}_error", error)
-
-
-def _wrong_reviewed_bounds(review: Cells, k: int) -> np.ndarray:
-    """The least and the greatest w(S) of k reviews, from right (negatives) and wrong (positives) predictions in
-    ascending order of review.
-
-    Of the rows in an interval, any that fit into k may be the reviewed ones. In a point they are tied.
-    """
-    right, wrong = review.negatives, review.positives
-    size = right + wrong
-    fit = np.clip(k - (size[::-1].cumsum()[::-1] - size), 0, size)
-    least = np.where(review.within, np.maximum(0, fit - right), wrong * fit / size)
-    greatest = np.where(review.within, np.minimum(wrong, fit), wrong * fit / size)
-    return np.array([least.sum(), greatest.sum()])
 
 
 def replicate(
@@ -248,16 +225,30 @@ def replicate(
     review_fractions: Sequence[float],
     threshold: float,
     n_bins: int,
+    moderator_error: Mapping[str, float] | None,
+    moderators: int,
+    costs: Mapping[str, float] | None,
     detailed: bool,
     **options: Any,
 ) -> Callable[[Draws], Mapping[str, np.ndarray]]:
     """Scores of resampled rows, for the intervals, from groups of rows; arguments as in `score`."""
-    strategy = _strategy(state, review_strategy)
-    groups = group_rows(**_columns(state), review_strategy=strategy, threshold=threshold, n_bins=n_bins)
+    words = state.counts.get(WORDS)
+    reviewers = reviewers_of(moderator_error, words, moderators)
+    chosen: dict[str, Any] = {"review_strategy": _strategy(state, review_strategy), "threshold": threshold}
+    groups = group_rows(**_columns(state), **chosen, n_bins=n_bins)
     capacities = {f"_at_{fraction!r}": capacity(fraction, state.n_rows) for fraction in review_fractions}
+    at_costs, cost = {}, None
+    if costs:  # at the capacity that is the cheapest in the data: what is the cheapest in a resample looks too cheap
+        rows = sort_rows(**_columns(state), **chosen, toxic=not reviewers.perfect)
+        at_costs = costed(rows, capacities, reviewers, costs, moderators)
+        cost = partial(Team.cost, costs=costs, m=moderators)
 
     def scores_of(draws: Draws) -> Mapping[str, np.ndarray]:
-        return resampled_scores(groups, draws, capacities, detailed=detailed).values
+        drawn = drawn_reviewers(reviewers, words, moderators, draws)
+        found = resampled_scores(
+            groups, draws, capacities, detailed=detailed, reviewers=drawn, costed=at_costs, cost=cost
+        )
+        return found.values
 
     return scores_of
 
@@ -271,29 +262,40 @@ def ranked(state: State) -> tuple[np.ndarray, np.ndarray]:
 # --- pictures -----------------------------------------------------------------------------------------------------
 
 
-def review_curves(state: State, *, threshold: float, n_bins: int) -> tuple[dict[str, ReviewCurve], Reliability]:
-    """What the picture shows: the curve of each review strategy (and of one's own review scores), and the reliability.
+def review_curves(state: State, *, threshold: float, reviewers: Reviewers = ORACLE) -> dict[str, ReviewCurve]:
+    """The curve of each review strategy, and of one's own review scores.
 
     Args:
         state: as in `score`, an entry a row.
-        threshold, n_bins: as in `score`.
+        threshold: as in `score`.
+        reviewers: who reviews.
     """
-    columns = {key: value for key, value in _columns(state).items() if key not in (OWN, "multiplicity")}
-    columns["threshold"] = threshold
+    columns = _alone(state) | {"threshold": threshold, "reviewers": reviewers}
     curves = {strategy: review_curve(**columns, review_strategy=strategy) for strategy in STRATEGIES}
     if OWN in state.rows:
         curves[OWN] = review_curve(**columns, review_scores=state.rows[OWN])
-    return curves, reliability(sort_rows(**columns), n_bins)
+    return curves
+
+
+def _alone(state: State) -> dict[str, Any]:
+    """What there is to say of a model alone, an entry a row."""
+    return {key: value for key, value in _columns(state).items() if key not in (OWN, "multiplicity")}
 
 
 def picture(
     states: Mapping[str, State], results: Mapping[str, Mapping[str, Any]], options: Mapping[str, Any]
 ) -> Picture:
-    """The curves and the reliability of each system."""
-    chosen = {name: options[name] for name in ("threshold", "n_bins")}
-    both = {name: review_curves(state, **chosen) for name, state in states.items()}
-    curves, reliabilities = ({name: pair[i] for name, pair in both.items()} for i in range(2))
-    return Picture("collaboration", {"curves": curves, "reliabilities": reliabilities})
+    """The curves and the reliability of each system, and the curves with moderators who err."""
+    threshold = options["threshold"]
+    data: dict[str, dict[str, Any]] = {"curves": {}, "reliabilities": {}, "moderated": {}}
+    for name, state in states.items():
+        reviewers = reviewers_of(options[ASSUMED], state.counts.get(WORDS), options["moderators"])
+        data["curves"][name] = review_curves(state, threshold=threshold)
+        if not reviewers.perfect:
+            data["moderated"][name] = review_curves(state, threshold=threshold, reviewers=reviewers)
+        rows = sort_rows(**_alone(state), threshold=threshold)
+        data["reliabilities"][name] = reliability(rows, options["n_bins"])
+    return Picture("collaboration", data)
 
 
 def doubts(state: State) -> list[tuple[str, str, str]]:
@@ -348,6 +350,16 @@ DEFINITIONS = {
                 required=False,
                 probabilities=False,
             ),
+            Input(
+                WORDS,
+                LABEL,
+                "n labels that a moderator gave, None where none did: how often moderators err is measured on these "
+                "rows. May be left out.",
+                LABELS,
+                required=False,
+                gold=True,
+                sparse=True,
+            ),
         ),
         options=(
             FROM_LOGITS,
@@ -368,6 +380,32 @@ DEFINITIONS = {
                 f"fraction. Of {', '.join(TARGETS)}.",
                 names=TARGETS,
             ),
+            NamedNumbers(
+                ASSUMED,
+                "How often a moderator calls a non-toxic row toxic, and a toxic one non-toxic; together less than 1. "
+                "None is the paper's oracle, who is always right.",
+                later=True,
+                names=("false_positive", "false_negative"),
+                all_names=True,
+            ),
+            Whole(
+                "moderators",
+                "How many moderators review a row, of whom the majority decides.",
+                1,
+                later=True,
+                low=1,
+                high=999,
+                odd=True,
+            ),
+            NamedNumbers(
+                "costs",
+                "Adds what reviews and the errors that are left cost, and the fraction that costs least. A review is "
+                "that of one moderator.",
+                later=True,
+                high=math.inf,
+                names=("review", "false_positive", "false_negative"),
+                all_names=True,
+            ),
             ZERO_DIVISION,
             DETAILED,
         ),
@@ -379,7 +417,7 @@ DEFINITIONS = {
         more_examples=({"predictions": [0.5], "references": [0], OWN: [0.0]},),
         replicate=replicate,
         ranked=ranked,
-        lower=("brier", "ece", "aurc", "augrc"),
+        lower=("brier", "ece", "aurc", "augrc", "cost", "moderator_"),
         neither=("random_review_accuracy", "ideal_review_accuracy"),
         in_force=in_force,
         decisions=decisions,

@@ -13,7 +13,8 @@ from plain import oracle_collab as plain
 from samples import assert_same
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 from toxeval.metrics.oracle_collab import rows as rows_module
-from toxeval.metrics.oracle_collab.curves import capacity, review_at, review_curve, smallest_capacity
+from toxeval.metrics.oracle_collab.curves import capacity, review_at, review_curve
+from toxeval.metrics.oracle_collab.plans import smallest_capacity
 from toxeval.metrics.oracle_collab.rows import calibration_curve, reliability, sort_rows
 from toxeval.metrics.oracle_collab.scores import FRACTIONS, TARGETS
 
@@ -228,7 +229,7 @@ def test_a_target_the_curve_meets_to_the_digit_is_met(rows: list, quantity: str,
         math.nan,
     )[quantity]
     if not math.isnan(value):
-        found = smallest_capacity(ordered, quantity, float(value))
+        found, _ = smallest_capacity(ordered, quantity, float(value))
         assert found is not None
         assert found <= k
 

@@ -46,6 +46,17 @@ def test_scores_by_identity(checkout: Path) -> None:
     assert f"from {worst[0]} to" in told
 
 
+def test_moderators(checkout: Path) -> None:
+    rows = re.findall(
+        r"(\d+)% +([\d.]+)% +[\d.]+% +([\d.]+)%  (three|the expert)$",
+        run(checkout, "moderators.py"),
+        flags=re.MULTILINE,
+    )
+    assert [int(row[0]) for row in rows if row[3] == "three"] == [1, 2, 5, 10, 20]
+    assert [int(row[0]) for row in rows if row[3] == "the expert"] == [30, 50]
+    assert rows[3][1:3] == ("95.23", "96.34")  # the card's numbers
+
+
 def test_review_curve(checkout: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     told = run(checkout, "review_curve.py", str(tmp_path / "curve.png"))

@@ -42,6 +42,7 @@ class Input:
         numbers: whether labels may also come as fractions.
         probabilities: whether scores are probabilities, or their logits, which may come in two columns, of the negative
             and of the positive class; otherwise they are any finite numbers.
+        sparse: whether some rows may have none: None or an empty cell.
         empty_means: of sequences in a table: (column, label), where an empty one stands for that label at every word
             of that column.
         in_layouts: further names of columns in files of some layouts (`toxeval.read.layouts`): (layout, column).
@@ -57,6 +58,7 @@ class Input:
     also: tuple[str, ...] = ()
     numbers: bool = False
     probabilities: bool = True
+    sparse: bool = False
     empty_means: tuple[str, Any] | None = None
     in_layouts: tuple[tuple[str, str], ...] = ()
 
@@ -171,7 +173,7 @@ class Choice(Option):
 
 @dataclass(frozen=True)
 class Number(Option):
-    """A number in [low, high]; with ``inside`` in (low, high)."""
+    """A number in [low, high]; with ``inside`` in (low, high). Infinity is none."""
 
     low: float = 0.0
     high: float = 1.0
@@ -188,13 +190,13 @@ class Number(Option):
         """What one number may be, also where several are given."""
         if self.inside:
             return f"above {self.low:g} and below {self.high:g}"
-        return f"a number from {self.low} to {self.high}"
+        return f"a number from {self.low} {'up' if self.high == math.inf else f'to {self.high}'}"
 
     def _checked(self, value: Any) -> float:
         return self._number(value)
 
     def _number(self, value: Any, within: str = "") -> float:
-        outside = not is_number(value) or not self.low <= value <= self.high
+        outside = not is_number(value) or not self.low <= value <= self.high or value == math.inf
         if outside or self.inside and value in (self.low, self.high):
             refuse(describe(value), self._range, option=within or self.name)
         return plain_number(value) + 0.0  # + 0.0 makes 0.0 of -0.0

@@ -212,7 +212,7 @@ class Intervals:
         return {key: drawn[key] + (values[key] - grouped[key][0]) for key in drawn if key in values}
 
     def bounds(self, key: str, level: float, *, exact: bool = False) -> Interval:
-        """The interval of a score: (low, high) in [0, 1] around it; nan, nan if it is nan.
+        """The interval of a score: (low, high) around it, in [0, 1] or its own range; nan, nan if it is nan.
 
         Args:
             key: of a score, and not of a note.
@@ -222,13 +222,18 @@ class Intervals:
         if (key, level, exact) not in self._known:
             value = float(self._scores.values[key])
             low, high = (math.nan, math.nan) if math.isnan(value) else self._bounds(key, level, exact)
-            self._known[key, level, exact] = min(max(low, 0.0), value), max(min(high, 1.0), value)
+            least, greatest = self._range(key)[:2]
+            self._known[key, level, exact] = min(max(low, least), value), max(min(high, greatest), value)
         return self._known[key, level, exact]
 
     def _bounds(self, key: str, level: float, exact: bool) -> Interval:
         if self._is_counted(key):
             return self._counted(key, level, clopper_pearson if exact else wilson)
         return self._averaged(key, level, exact) if key in self._scores.averages else self._resampled(key, level)
+
+    def _range(self, key: str) -> tuple[float, float, Any]:
+        """The least and the greatest value a score may have, and how many trials it rests on."""
+        return self._scores.ranges.get(key, (0.0, 1.0, self._state.n_rows))
 
     def undefined_resamples(self, key: str) -> np.ndarray:
         """Which resamples were left out of a score's interval since it is undefined there, though not in the data;
@@ -295,12 +300,15 @@ class Intervals:
         values = self._drawn[key][~np.isnan(self._drawn[key])]
         value, variance = float(self._scores.values[key]), float(values.var()) if len(values) > 1 else 0.0
         variance = variance if variance > 1e-24 else 0.0  # what rounding makes of samples that are all the same
-        n_positives, n_negatives = self._scores.areas.get(key, (self._state.n_rows, None))
+        least, greatest, trials = self._range(key)
+        n_positives, n_negatives = self._scores.areas.get(key, (trials, None))
         if n_negatives is not None:
             low, high = auc_interval(value, n_positives, n_negatives, level, variance)
         else:
-            units = min(n_positives, self._clusters) if self._clusters else n_positives
-            low, high = _floats(moment_interval(value, variance, units, level))
+            units, width = min(n_positives, self._clusters) if self._clusters else n_positives, greatest - least
+            share = (value - least) / width if width else 0.0
+            bounds = _floats(moment_interval(share, variance / width**2 if width else 0.0, units, level))
+            low, high = (least + width * bound for bound in bounds)
         inner = percentiles(values, level, (low, high))
         return min(low, inner[0]), max(high, inner[1])
 

@@ -86,6 +86,20 @@ def encode_labels(
     return _ids(wanted, rows, refuse)
 
 
+def encode_sparse_labels(name: str, values: Any, labels: Sequence[str]) -> np.ndarray:
+    """The same of an input that some rows are without: these have None, NaN or an empty text, and ``len(labels)``.
+
+    >>> encode_sparse_labels("moderator_labels", ["OFF", None, ""], ("NOT", "OFF")).tolist()
+    [1, 2, 2]
+    """
+    ids = encode_labels(name, values, labels, invalid=True)
+    unread = ids > len(labels)
+    if unread.any():
+        allowed = f"{allowed_labels(labels)}, or nothing"
+        Place(name).refuse("a text that is no label", allowed, row=int(np.argmax(unread)))
+    return ids
+
+
 def _ids(wanted: Wanted, rows: Any, refuse: Refuse) -> np.ndarray:
     """The ids of a list or an array."""
     if isinstance(rows, np.ndarray):

@@ -89,9 +89,9 @@ class Metric(Corrections, Formulas):
             **kwargs: one item of each other input under that input's name; options as in ``add_batch``.
         """
         given = {"predictions": prediction, "references": reference} | kwargs
-        inputs = self.inputs
-        # None in a required input is what the row has there: a missing verdict, which may be counted
-        rows = {k: [v] for k, v in given.items() if k in inputs and (v is not None or inputs[k])}
+        # None is what the row has in an input that is required or sparse: a missing verdict, which may be counted
+        present = {each.name: each.required or each.sparse for each in self.definition.inputs}
+        rows = {k: [v] for k, v in given.items() if k in present and (v is not None or present[k])}
         self.add_batch(**given | rows)
 
     def __len__(self) -> int:

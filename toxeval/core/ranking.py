@@ -101,6 +101,8 @@ class Curve(NamedTuple):
         head: weight of the positives above every threshold (an oracle put them there), shape (...); the sum of
             ``weight`` and ``head`` is ``n_positives``.
         n_positives, n_negatives: all there are, shape (...).
+        misplaced: twice the number of further pairs in the wrong order, of rows at the ends whose class isn't what puts
+            them there (moderators who err), shape (...). Only the ROC-AUC knows of them.
     """
 
     weight: np.ndarray
@@ -110,13 +112,14 @@ class Curve(NamedTuple):
     head: Any
     n_positives: Any
     n_negatives: Any
+    misplaced: Any = 0
 
     def inversions(self) -> Any:
         """Twice the number of (positive, negative) pairs in the wrong order, tied pairs counting once."""
         at_least = self.fp + self.fp_above
         if at_least.dtype.kind == "i" and at_least.ndim == 1 and self.n_positives * self.n_negatives >= 1 << 60:
             at_least = at_least.astype(object)  # Python's integers, for billions of rows
-        return (self.weight * at_least).sum(axis=-1)
+        return (self.weight * at_least).sum(axis=-1) + self.misplaced
 
     def roc_auc(self) -> Any:
         """Area under the ROC curve, 1 - D / (P N), D the pairs in the wrong order, ties half; nan with one class.
@@ -252,10 +255,15 @@ def put_areas(
     (1.0, 'no row is B, 1.0 for any model')
     """
     n, m = curve.n_positives, curve.n_negatives
-    why_no_roc_auc = "" if nonzero(n) and nonzero(m) else f"{one_class}, set to nan"
-    scores.area(keys[0], curve.roc_auc(), why_no_roc_auc, n, m)
+    put_roc_auc(scores, curve, keys[0], one_class)
     why = "" if nonzero(m) else f"no {classes[1]}, 1.0 for any model"
     scores.area(keys[1], curve.average_precision(), why if nonzero(n) else f"no {classes[0]}, set to nan", n)
+
+
+def put_roc_auc(scores: Scores, curve: Curve, key: str, one_class: str = "only one class in the references") -> None:
+    """The ROC-AUC alone; arguments as in `put_areas`."""
+    n, m = curve.n_positives, curve.n_negatives
+    scores.area(key, curve.roc_auc(), "" if nonzero(n) and nonzero(m) else f"{one_class}, set to nan", n, m)
 
 
 #: Up to here harmonic sums are looked up.

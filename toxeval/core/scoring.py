@@ -106,6 +106,8 @@ class Scores:
         f1_counts: key -> (true positives, false positives plus false negatives, rows that are both).
         averages: key -> (the keys averaged, their weights).
         areas: key -> (positives, negatives) of an area under a curve; negatives None if it isn't the ROC curve's.
+        ranges: key -> (low, high, trials): between which values it lies, and how many trials say so; where it isn't
+            here, between 0 and 1, and the rows.
         notes: keys of numbers that are no scores, such as counts and thresholds.
     """
 
@@ -117,6 +119,7 @@ class Scores:
         self.f1_counts: dict[str, tuple[Any, Any, Any]] = {}
         self.averages: dict[str, tuple[Sequence[str], Any]] = {}
         self.areas: dict[str, tuple[int, int | None]] = {}
+        self.ranges: dict[str, tuple[Any, Any, Any]] = {}
         self.notes: set[str] = set()
 
     def put(self, key: str, value: Any, undefined: str = "") -> None:
@@ -129,6 +132,17 @@ class Scores:
         """A number that is no score and gets no interval: a count, a threshold."""
         self.put(key, value, undefined)
         self.notes.add(key)
+
+    def within(self, key: str, value: Any, low: Any, high: Any, trials: Any, undefined: str = "") -> None:
+        """A score between ``low`` and ``high``, of so many trials, whose interval rests on resamples."""
+        self.put(key, value, undefined)
+        self.ranges[key] = low, high, trials
+
+    def forget_counts(self, key: str) -> None:
+        """Rest the interval of a proportion or an F1 on resamples: there is more to it than its counts."""
+        counts = self.proportions if key in self.proportions else self.f1_counts
+        first, second = counts.pop(key)[:2]
+        self.ranges[key] = 0.0, 1.0, second if counts is self.proportions else first + second
 
     def area(self, key: str, value: Any, why: str, n_positives: int, n_negatives: int | None = None) -> None:
         """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the reason ``why``, if any."""

@@ -11,6 +11,8 @@ from toxeval.page.words import label_of
 
 #: What a public page computes at most, since a server's time is everybody's: an option's value, or how many it has.
 MOST = {"n_resamples": 5_000, Numbers.kind: 50}
+#: The largest number that a slider gives; more can be typed.
+MOST_BY_SLIDER = 9
 #: How a page asks what predictions are: as labels, others refused or counted as wrong, or as answers by a rule.
 INVALID = {"error": "labels; anything else is refused", "count": "labels; anything else counts as wrong"}
 
@@ -36,7 +38,24 @@ def control(option: Option, value: Any) -> str:
     if isinstance(option, Choice):
         choices = {shown(option, choice): shown(option, choice) or "default" for choice in option.choices}
         return choice(option.name, label, choices, now, option.about)
-    return _box(option.name, label, now, option.about, "none" if option.default is None else "")
+    box = _box(option.name, label, now, option.about, "none" if option.default is None else "")
+    return box.removesuffix("</div>") + _sliders(option, value) + "</div>"
+
+
+def _sliders(option: Option, value: Any) -> str:
+    """Sliders that write into a control's box: one for a small odd number, or one for each of several shares."""
+    ranges: dict[str, tuple[Any, ...]]
+    if isinstance(option, Whole) and option.odd:
+        ranges = {"": (option.low, MOST_BY_SLIDER, 2, value)}
+    elif isinstance(option, NamedNumbers) and option.all_names and option.high == 1:
+        ranges = {name: (0, 0.5, 0.01, (value or {}).get(name, 0)) for name in option.names}
+    else:
+        return ""
+    return "".join(
+        f'<label class="tox-slider">{label_of(name) or "By slider"} <input type="range" data-slides="{option.name}" '
+        f'data-part="{name}" min="{low}" max="{high}" step="{step}" value="{now}"></label>'
+        for name, (low, high, step, now) in ranges.items()
+    )
 
 
 def choice(name: str, label: str, choices: Mapping[str, str], now: str, about: str = "") -> str:

@@ -54,6 +54,8 @@ CSS = """
 .tox-columns .tox-lacking select { border: 2px solid #d97706; }
 .tox-control { margin: .7rem 0; padding: 0; border: 0; }
 .tox-control > label, .tox-control legend, .tox-columns summary, #tox-status { font-weight: 600; padding: 0; }
+.tox-slider { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
+.tox-slider input { flex: 1; min-width: 0; }
 .tox-columns fieldset label { font-weight: 400; display: inline-block; margin-right: 1rem; }
 .tox-columns summary { cursor: pointer; padding: .3rem 0; }
 .tox-error, .tox-good, .tox-doubt { --hue: #dc2626; margin: .5rem 0; padding: .5rem .75rem; border-radius: 4px;

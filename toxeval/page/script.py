@@ -153,10 +153,17 @@ const save = (name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
+const slide = (option) => {
+  const parts = [...form.querySelectorAll(`[data-slides="${option}"]`)];
+  const said = parts.map(({dataset, value}) => dataset.part ? `${dataset.part}=${value}` : value);
+  form.querySelector(`[data-option="${option}"]`).value = said.join(', ');
+};
+
 // --- events
 
 form.addEventListener('input', ({target}) => {
   if (target === chooser) return;
+  if (target.dataset.slides) slide(target.dataset.slides);
   changed();
   if (target === text) {
     clearTimeout(timer);

@@ -72,7 +72,7 @@ class Parser:
 
     def _left_out(self, each: Input, batch: Mapping[str, Any]) -> bool:
         """Whether an optional input's cells are all empty: as in a table with room for it."""
-        if not self._table.text or each.required or self._empty.get(each.name) is False:
+        if not self._table.text or each.required or each.sparse or self._empty.get(each.name) is False:
             return False
         columns = columns_of({each.name: self._places[each.name]})
         row = next((row for c in columns for row, text in enumerate(as_list(batch[c])) if text), None)

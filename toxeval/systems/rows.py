@@ -100,7 +100,10 @@ class Systems:
         for b in range(n):
             rows = rng.integers(self.n_rows, size=self.n_rows)
             for arrays, result in zip(systems, results):
-                values = self.metric.score(self.metric.count(arrays.take(rows)), **self.options).values
+                try:
+                    values = self.metric.score(self.metric.count(arrays.take(rows)), **self.options).values
+                except Refusal:  # rows that are no data set any more have no scores
+                    values = dict.fromkeys(keys, np.nan)
                 for key in keys:
                     result[key][b] = values[key]
         return results
