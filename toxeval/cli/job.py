@@ -97,6 +97,9 @@ class Job:
         if self.human and self.judge_on:
             allowed = (OptionName("human"), " or ", OptionName("judge_on"))
             refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
+        if self.threshold_from and (self.human or self.judge_on):
+            allowed = "labels that correct a rate, at a threshold that is given"
+            refuse("a threshold to choose and a correction", allowed, metric=self.metric, where="judge")
         if self.by and (self.human or self.judge_on):
             allowed = (OptionName("by"), " or labels that correct a rate")
             refuse("groups and a correction", allowed, metric=self.metric, where="by")
