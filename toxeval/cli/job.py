@@ -13,13 +13,12 @@ from toxeval.core.group_states import GroupStates
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
-from toxeval.read import Rows, Table, add_rows, open_files, open_table
+from toxeval.read import Rows, Table, add_rows, count_groups, open_files, open_table
 from toxeval.read.columns import ID, REFERENCE_ID
 from toxeval.result_files import settable_options
 from toxeval.signature import Result, combined, digest, full_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
-from toxeval.systems.groups import count_groups
 
 
 @dataclass(frozen=True)
