@@ -3,7 +3,7 @@
 Simulated verdicts of judges whose sensitivity and specificity are known, on replies whose true rates are known. Sets of
 human labels that don't tell the judge from chance are refused, so they count in ``refused`` only. Prints a table: the
 share of intervals that contain the truth, that lie above it and below it, their mean width, and by how many of its
-standard deviations the mean and the median of the rate are off.
+standard deviations the mean and the median of the rate are off. A summary of it is written to `coverage_corrected.md`.
 
 ``python benchmarks/coverage_corrected.py [simulations]``
 
@@ -12,9 +12,9 @@ What it shows (20,000 simulations; 95 % intervals; sensitivity and specificity .
 * Labels of other replies: 94.6 to 97.4 % of the intervals contain the truth, 94.1 to 97.4 % of those of means under one
   judge. With 100 labels the judge of .6 and .6 is refused in 48 % of the sets. The others overrate it: low rates come
   out half a standard deviation too high, differences up to 1.4 too small, though the intervals still hold. Elsewhere
-  rates are off by a tenth at most, and differences, ratios as they are, by .14.
+  rates are off by .11 of one at most, and differences, ratios as they are, by .14.
 * A judge in each category needs more labels: the same judge is refused in 71 % of the sets with 1,000. Where intervals
-  are off they are too wide (96 to 100 % with 100 labels).
+  are off they are too wide (96 to 100 % with 100 labels); rates are off by up to .22 where few sets are refused.
 * Labels of the same replies: 94.2 to 98.1 %, and for the mean of rates of 1 % 98.6 % with 100 labels of which one is
   unsafe; rates are right. Each category alone, with about 20 labels: 93.9 % at least.
 * Lang and Reiczigel's interval, used for weak judges too: 89.2 to 98.7 % with the judge of .6 and .6 and 100 labels.
@@ -22,7 +22,8 @@ What it shows (20,000 simulations; 95 % intervals; sensitivity and specificity .
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,14 @@ JUDGES = (0.9, 0.9), (0.7, 0.95), (0.6, 0.6)
 RATES = 0.01, 0.05, 0.2, 0.5
 LABELLED = 100, 300, 1000
 REPLIES = 1000, 10_000
+
+#: What the file says above its table.
+ABOUT = """Coverage of 95 % intervals of rates corrected for their judge: `python benchmarks/coverage_corrected.py`.
+
+Judge: sensitivity, specificity. Under each true rate stands the share of intervals that contain it, with 1,000 or with
+10,000 replies, whichever is further from .95; of several categories alone, the one that is covered least. Refused: the
+largest share of sets of labels that don't tell the judge from chance; they count nowhere else, and if over 99 % are,
+the others are too few to count (–). Bias: the largest, in standard deviations of the rate."""
 
 #: Of DiaSafety's test split: how much of it is in each category, and how much is unsafe.
 SIZES = np.array([0.117, 0.176, 0.237, 0.268, 0.202])
@@ -206,17 +215,39 @@ def published(setting: Setting, times: int) -> tuple[Coverage, Coverage]:
         corrected_rates.STRONG = strong
 
 
-def main(times: int = 10_000) -> None:
+def summary(rows: Mapping[tuple[str, Setting], Coverage], times: int) -> str:
+    """The table of the file: by judge and labels, of both numbers of replies the coverage further from 95 %."""
+    cells = [f"| {' | '.join(['what', 'judge', 'labels', 'refused', *(f'{rate:g}' for rate in RATES), 'bias'])} |"]
+    cells.append("| --- | --- " + "| --: " * (len(RATES) + 3) + "|")
+    groups: dict[tuple[str, str, int], list[tuple[Setting, Coverage]]] = {}
+    for (name, setting), row in rows.items():
+        judge_of = f"{setting.sensitivity:g}, {setting.specificity:g}"
+        groups.setdefault((name, judge_of, setting.labelled), []).append((setting, row))
+    for (name, judge_of, labelled), group in groups.items():
+        covered = [
+            max((row.covered for setting, row in group if setting.rate == rate), key=lambda share: abs(share - 0.95))
+            for rate in RATES
+        ]
+        refused = max(row.refused for _, row in group)
+        bias = max((row.bias for _, row in group), key=abs)
+        numbers = [f"{refused:.3f}", *(f"{share:.3f}" for share in covered), f"{bias:+.2f}"]
+        if refused > 0.99:
+            numbers[1:] = ["–"] * (len(RATES) + 1)
+        cells.append(f"| {' | '.join([name, judge_of, f'{labelled:,}', *numbers])} |")
+    return f"{ABOUT}\n\n{times:,} simulations.\n\n" + "\n".join(cells) + "\n"
+
+
+def main(times: int = 20_000) -> None:
     line = "{:39} {:5} {:5} {:6} {:7} {:6}" + " {:>8}" * 7
     print(f"{times} simulations")
     print(line.format("what", "sens.", "spec.", "labels", "replies", "rate", *Coverage._fields))
-    for name, measure in MEASURES.items():
-        for setting in settings():
-            row = coverage(measure, setting, times, seed=20260)
-            print(line.format(name, *setting, *(f"{value:.3f}" for value in row)))
-    for setting in settings():
-        row = published(setting, times)[0]
-        print(line.format("Lang and Reiczigel's for every judge", *setting, *(f"{value:.3f}" for value in row)))
+    rows = {}
+    for name, setting in itertools.product([*MEASURES, "Lang and Reiczigel's for every judge"], settings()):
+        measure = MEASURES.get(name)
+        row = coverage(measure, setting, times, seed=20260) if measure else published(setting, times)[0]
+        print(line.format(name, *setting, *(f"{value:.3f}" for value in row)), flush=True)
+        rows[name, setting] = row
+    (Path(__file__).parent / "coverage_corrected.md").write_text(summary(rows, times))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -38,21 +39,26 @@ SHARED = Path(os.environ.get("TOXEVAL_SHARED", CHECKOUT.parent / "shared"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests on real rows that may not be passed on are for those who have them; the first line of a run says so."""
-    if SHARED.is_dir():
-        return
-    with_real_rows = [item for item in items if "shared" in getattr(item, "fixturenames", ())]
-    config.hook.pytest_deselected(items=with_real_rows)
-    items[:] = [item for item in items if item not in set(with_real_rows)]
+    """Tests on real rows that may not be passed on are for those who have them, and those of whole runs of the
+    harnesses for an environment with these; the first lines of a run say so."""
+    left_out = set()
+    if not SHARED.is_dir():
+        left_out |= {item for item in items if "shared" in getattr(item, "fixturenames", ())}
+    left_out |= {item for item in items if item.path.parent.name == "harness" and _lacks_an_extra(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
-def pytest_report_header() -> str:
+def _lacks_an_extra(item: pytest.Item) -> bool:
+    return any(mark.args and mark.args[0] for mark in item.iter_markers("skipif"))
+
+
+def pytest_report_header() -> list[str]:
     """What a run leaves out, and how to have it."""
-    return (
-        ""
-        if SHARED.is_dir()
-        else "without tests on real rows of CONDA and DiaSafety: name their folder in TOXEVAL_SHARED"
-    )
+    rows = "tests on real rows of CONDA and DiaSafety are left out: name a folder with them in TOXEVAL_SHARED"
+    runs = "whole runs of the harnesses are left out: install the extras lm-eval and inspect, apart from the others"
+    there = find_spec("lm_eval") and find_spec("inspect_ai")
+    return [rows] * (not SHARED.is_dir()) + [runs] * (not there)
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +80,8 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """A folder with real files of the benchmarks, those that may not be passed on among them."""
+    if not SHARED.is_dir():
+        pytest.skip("no real rows of CONDA: name a folder with them in TOXEVAL_SHARED")
     return SHARED
 
 

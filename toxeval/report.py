@@ -22,7 +22,7 @@ def render(result: Result, style: str) -> str:
     """
     if style == "csv":
         return _csv(result)
-    head, rows = _group_rows(result) if result.groups else _rows(result)
+    head, rows = group_rows(result) if result.groups else _rows(result)
     return signed(table(head, rows, style), result, style)
 
 
@@ -77,7 +77,7 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
     return head, rows
 
 
-def _group_rows(result: Result) -> tuple[list[str], list[list[str]]]:
+def group_rows(result: Result) -> tuple[list[str], list[list[str]]]:
     """A line for all rows and for each group: its size, its score, how that differs from the rows outside it, and for
     metrics of scores the areas."""
     groups, level = result.groups, result.level

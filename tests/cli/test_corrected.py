@@ -130,3 +130,23 @@ def test_rates_of_other_metrics(tmp_path: Path) -> None:
 def test_refused(more: list[str], message: str, files: dict[str, str]) -> None:
     arguments = [part.format(**files) for part in more]
     assert message in toxeval("score", "dia_safety_rate", "--predictions", files["first"], *arguments).refused()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            ["--threshold-from", "{others}"],
+            "judge: a threshold to choose and a correction; allowed: labels that correct",
+        ),
+        (["--references", "{rows}"], "references: nothing is wanted of"),
+    ],
+)
+def test_refused_beside_scores(more: list[str], message: str, tmp_path: Path) -> None:
+    """A threshold that is chosen, and references of a metric that then has none."""
+    scores = {"prediction_scores": [0.2, 0.8, 0.4] * 20}
+    rows = lines(tmp_path / "rows.jsonl", **scores, reference=[0, 1, 0] * 20)
+    posts = lines(tmp_path / "posts.jsonl", **scores)
+    others = lines(tmp_path / "others.jsonl", **scores, human=[0, 1, 0] * 20)
+    given = [part.format(rows=rows, others=others) for part in more]
+    assert message in toxeval("score", "threat_f1", "--predictions", posts, "--judge-on", others, *given).refused()

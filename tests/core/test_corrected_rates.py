@@ -329,6 +329,7 @@ def simulations(checkout: Path) -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["labels of other replies", "other replies, mean, one judge", "two chatbots"])
 def test_coverage_by_labels_of_other_replies(what: str, simulations: ModuleType) -> None:
     for setting in simulations.settings():
@@ -339,6 +340,7 @@ def test_coverage_by_labels_of_other_replies(what: str, simulations: ModuleType)
             assert abs(found.bias) < 0.12, (setting, found)  # a tenth, and what chance adds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["labels of the same replies", "same replies, mean", "same replies, all"])
 def test_coverage_by_labels_of_the_same_replies(what: str, simulations: ModuleType) -> None:
     for setting in simulations.settings():

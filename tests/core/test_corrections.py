@@ -4,6 +4,7 @@ import json
 import math
 import warnings
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from judgements import LABELLED, LABELS, RATES, SAFETY, SLUGS, Rows, inputs, rep
 
 import toxeval
 from toxeval.core import corrected_rates
+from toxeval.core.corrections import unlike_shares
 from toxeval.core.judged import judged
 from toxeval.core.refusals import Doubt, Refusal
 from toxeval.core.state import State, merge
@@ -268,6 +270,36 @@ def test_the_declared_label_is_one(name: str) -> None:
     assert "human" not in inputs_of[False]
     assert inputs_of[None] == inputs_of[True]
     assert "references" not in inputs_of[None]
+
+
+@pytest.mark.parametrize("by_category", [False, True])
+def test_shares_of_verdicts_that_differ(by_category: bool) -> None:
+    """Agresti and Caffo's interval of each category's difference, at 95 % for all of them together."""
+    z = NormalDist().inv_cdf(1 - 0.025 / (5 if by_category else 1))
+    rng, names = np.random.default_rng(6), list(SAFETY.definition.input("categories").labels)  # type: ignore[union-attr]
+    rates, n = [0.1, 0.2, 0.3, 0.4, 0.5], 150
+
+    def rows_of(rates: list[float]) -> dict[str, list[Any]]:
+        own = [int(rng.random() < rate) for rate in rates for _ in range(n)]
+        given = {"predictions": own}
+        return {**given, "categories": [name for name in names for _ in range(n)]} if by_category else given
+
+    own, others = rows_of(rates), rows_of([0.1, 0.45, 0.3, 0.4, 0.8])
+    human = [int(rng.random() < 0.5) for _ in others["predictions"]]
+    state = SAFETY.judged().state(**own)
+    judge_on = SAFETY.judged().state(**others, human=human)
+    found = list(unlike_shares(SAFETY.definition, state, judge_on))
+    wanted = []
+    for i, name in enumerate(names if by_category else [""]):
+        part = slice(i * n, (i + 1) * n) if by_category else slice(None)
+        some, rest = others["predictions"][part], own["predictions"][part]
+        p, q = ((sum(values) + 1) / (len(values) + 2) for values in (some, rest))
+        deviation = math.sqrt(p * (1 - p) / (len(some) + 2) + q * (1 - q) / (len(rest) + 2))
+        if abs(p - q) > z * deviation:
+            wanted.append((name, (sum(some), len(some)), (sum(rest), len(rest))))
+    assert found == wanted
+    assert {"Risk Ignorance", "Biased Opinion"} <= {name for name, *_ in found} or not by_category
+    assert not list(unlike_shares(SAFETY.definition, state, SAFETY.judged().state(**own, human=human)))
 
 
 # --- real files ---------------------------------------------------------------------------------------------------

@@ -340,6 +340,43 @@ def test_the_lines_of_python_give_the_same(sold: Any, config: str, tmp_path: Pat
     assert repr(names["scores"]) == repr(sold_scores(answer))
 
 
+@pytest.mark.parametrize("sample", ONE_EACH, ids=lambda sample: sample.metric)
+def test_groups_of_rows(sample: Sample, page_of: Callable[[str], Any], tmp_path: Path) -> None:
+    """By the page, the command, a program, and the lines of Python."""
+    page = page_of(sample.metric)
+    rows = [row | {"team": ("x", "y", "<b>")[i % 3]} for i, row in enumerate((sample.complete * 40)[:60])]
+    text = file_of(rows, "csv").decode()
+    (tmp_path / "rows.csv").write_text(text)
+    run = [
+        "score",
+        sample.metric,
+        "--predictions",
+        "rows.csv",
+        "--by",
+        "team",
+        "--confidence",
+        "0.9",
+        "--resamples",
+        "20",
+    ]
+    wanted = command(*run, "--json", cwd=tmp_path).json()
+    given = {"text": text, "columns": {"groups": "team"}, "options": {"confidence_level": "0.9", "n_resamples": "20"}}
+    reading = page.read(given)["html"]
+    assert "<option selected>team</option>" in reading
+    answer = page.score(given)
+    assert json.loads(answer["files"]["result.json"]) == wanted
+    assert "&lt;b&gt;" in answer["html"]
+    assert "<b>" not in answer["html"]
+    assert "--by team" in answer["html"]
+    assert "gap of" in answer["files"]["result.md"]
+    assert "picture.png" in page.draw(given)["files"]
+    options = {"confidence_level": 0.9, "n_resamples": 20, "groups": "team"}
+    assert page.result({name: [row[name] for row in rows] for name in rows[0]}, options) == wanted
+    names: dict[str, Any] = {}
+    exec(results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv"))), names)
+    assert repr(names["scores"]) == repr(sold_scores(answer))
+
+
 def results_code(html: str) -> str:
     import html as entities
 

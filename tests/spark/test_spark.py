@@ -101,6 +101,36 @@ def test_by_a_column_that_is_an_input(spark: Any) -> None:
     assert (found["NOT"]["recall_NOT"], found["OFF"]["recall_OFF"]) == (1.0, 0.5)
 
 
+def test_corrected_rates_as_in_python(spark: Any) -> None:
+    """By labels of other rows and of some of the same, for all rows and for each chatbot."""
+    import toxeval
+    import toxeval.spark
+
+    rng, metric = np.random.default_rng(8), toxeval.load("dia_safety_rate")
+    names = ["Biased Opinion", "Risk Ignorance"]
+    rows = [
+        {"bot": "ab"[i % 2], "predictions": int(rng.random() < 0.3), "categories": names[i % 3 % 2]} for i in range(300)
+    ]
+    labelled = [{"predictions": int((i % 10 == 0) ^ (i < 100)), "human": int(i < 100)} for i in range(250)]
+    inputs = {name: [row[name] for row in rows] for name in ("predictions", "categories")}
+    judge_on = {
+        "predictions": [row["predictions"] for row in labelled],
+        "references": [row["human"] for row in labelled],
+    }
+    others = frame(spark, labelled, 3)
+    found = toxeval.spark.corrected_rate(frame(spark, rows, 4), "dia_safety_rate", judge_on=others)
+    assert_same(found, metric.corrected_rate(**inputs, judge_on=judge_on))
+    by_bot = toxeval.spark.corrected_rate(frame(spark, rows, 4), "dia_safety_rate", judge_on=others, by="bot")
+    assert set(by_bot) == {"a", "b"}
+    for i, bot in enumerate("ab"):
+        own = {name: values[i::2] for name, values in inputs.items()}
+        assert_same(by_bot[bot], metric.corrected_rate(**own, judge_on=judge_on))
+    human = [int(rng.random() < 0.3) if i % 4 == 0 else None for i in range(300)]
+    both = [{**row, "human": label} for row, label in zip(rows, human)]
+    found = toxeval.spark.corrected_rate(frame(spark, both, 4), "dia_safety_rate")
+    assert_same(found, metric.corrected_rate(**inputs, human=human))
+
+
 def test_groups_as_in_python(spark: Any) -> None:
     import toxeval
     import toxeval.spark

@@ -13,13 +13,12 @@ from toxeval.core.group_states import GroupStates
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
-from toxeval.read import Rows, Table, add_rows, open_files, open_table
+from toxeval.read import Rows, Table, add_rows, count_groups, open_files, open_table
 from toxeval.read.columns import ID, REFERENCE_ID
 from toxeval.result_files import settable_options
 from toxeval.signature import Result, combined, digest, full_options
 from toxeval.systems import Summary, aggregate, summarise
 from toxeval.systems.files import Progress, read_files
-from toxeval.systems.groups import count_groups
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,9 @@ class Job:
         if self.human and self.judge_on:
             allowed = (OptionName("human"), " or ", OptionName("judge_on"))
             refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
+        if self.threshold_from and (self.human or self.judge_on):
+            allowed = "labels that correct a rate, at a threshold that is given"
+            refuse("a threshold to choose and a correction", allowed, metric=self.metric, where="judge")
         if self.by and (self.human or self.judge_on):
             allowed = (OptionName("by"), " or labels that correct a rate")
             refuse("groups and a correction", allowed, metric=self.metric, where="by")

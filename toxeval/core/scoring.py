@@ -1,5 +1,6 @@
 """The arithmetic under every metric: confusion counts, and scores with what is known of each."""
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -236,17 +237,24 @@ def put_class_scores(
         scores.note(f"{prefix}support_{label}{suffix}", support)
 
 
+class UndefinedMetricWarning(UserWarning):
+    """As `sklearn.exceptions.UndefinedMetricWarning`, which stands in for this one wherever somebody may know it."""
+
+
 def warn_undefined(metric: str, undefined: Mapping[str, str]) -> None:
-    """One `sklearn.exceptions.UndefinedMetricWarning` that names all undefined keys and why."""
+    """One `sklearn.exceptions.UndefinedMetricWarning` that names all undefined keys and why.
+
+    Who filters by that class has imported it. Where nobody has, that would take a second, and ours is as good.
+    """
     if not undefined:
         return
-    from sklearn.exceptions import UndefinedMetricWarning  # here, since it is slow to import and rarely needed
-
+    known = sys.modules.get("sklearn.exceptions")
+    category = UndefinedMetricWarning if known is None else known.UndefinedMetricWarning
     by_reason: dict[str, list[str]] = {}
     for key, reason in undefined.items():
         by_reason.setdefault(reason, []).append(key)
     parts = [f"{', '.join(keys)} ({reason})" for reason, keys in by_reason.items()]
-    warnings.warn(f"{metric}: undefined: {'; '.join(parts)}", UndefinedMetricWarning, stacklevel=3)
+    warnings.warn(f"{metric}: undefined: {'; '.join(parts)}", category, stacklevel=3)
 
 
 def score_doubts(probabilities: np.ndarray) -> list[tuple[str, str]]:

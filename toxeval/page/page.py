@@ -15,7 +15,7 @@ from toxeval.core.refusals import Refusal, refuse
 from toxeval.page import results, scoring
 from toxeval.page.controls import answers_of, values_of
 from toxeval.page.form import options_html
-from toxeval.page.rows import LIMITS, Given, columns_said, open_given, read_given
+from toxeval.page.rows import BY, LIMITS, Given, columns_said, open_given, read_given
 from toxeval.page.words import sentence
 from toxeval.read import open_bytes
 
@@ -150,12 +150,13 @@ class Page:
             Refusal: for what can't be scored.
         """
         definition, given = self._asked(options)
-        answers = answers_of(given)
+        answers, by = answers_of(given), str(given.pop(BY, ""))
         for name in given.keys() - self.controls.keys():
-            allowed = ", ".join([*self.controls, "answers", "aliases", "config_name"])
+            allowed = ", ".join([*self.controls, "answers", "aliases", BY, "config_name"])
             refuse("unknown", allowed, where=f"option {name[:40]}")
         table = open_bytes("columns.json", json.dumps(columns).encode(), limits=LIMITS)
-        scored = scoring.score(definition, table, {}, self._values(definition, given), answers)
+        said = {BY: by} if by else {}
+        scored = scoring.score(definition, table, said, self._values(definition, given), answers)
         return json.loads(scored.result.to_json())
 
     def _asked(self, options: Any) -> tuple[Definition, dict[str, Any]]:

@@ -10,7 +10,7 @@ from toxeval.page.rows import Reading, asked
 from toxeval.page.scoring import Scored
 from toxeval.page.words import sentence
 from toxeval.read.columns import ID
-from toxeval.report import interval_ends
+from toxeval.report import group_rows, interval_ends
 
 #: So many characters of a value are shown.
 LONGEST_SHOWN = 24
@@ -79,7 +79,7 @@ def scores_html(scored: Scored, cards: Mapping[str, str], files: Sequence[str], 
     doubts = "".join(f'<p class="tox-doubt">{escape(doubt)}</p>' for doubt in scored.doubts)
     return (
         f'<div class="tox-cards">{large}</div>{doubts}{_undefined_html(scored.undefined)}'
-        f'<div id="tox-picture"></div>{_table_html(scored, cards)}{_taken_html(files, code)}'
+        f'<div id="tox-picture"></div>{_groups_html(scored)}{_table_html(scored, cards)}{_taken_html(files, code)}'
     )
 
 
@@ -112,6 +112,22 @@ def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
         f'<div class="tox-scroll" tabindex="0" role="region" aria-label="All scores"><table class="tox-scores">'
         f"<caption>All scores of {_n(n_rows, 'row')}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _groups_html(scored: Scored) -> str:
+    """A line for each group of rows."""
+    if scored.groups is None:
+        return ""
+    heads, lines = group_rows(scored.result)
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for name, *cells in lines
+    )
+    return (
+        '<div class="tox-scroll" tabindex="0" role="region" aria-label="Groups"><table class="tox-scores tox-groups">'
+        f"<caption>Groups of rows</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -13,6 +13,8 @@ from toxeval.read import Limits, Table, open_bytes, open_pasted
 from toxeval.read.columns import ID, find_inputs
 from toxeval.read.tables import as_list, follow
 
+#: What the page calls the column with the names of groups.
+BY = "groups"
 #: How much a public page reads: bytes of a file or a text, rows, and values in lists.
 LIMITS = Limits(bytes=10_000_000, rows=100_000, values=2_000_000)
 #: So many values of a column are shown.
@@ -124,7 +126,7 @@ def read_given(definition: Definition, given: Mapping[str, Any]) -> Reading:
         lengths = (len(batch[once[0]]) for batch in table.batches(once[:1]))
         reading.n_rows = sum(lengths) if table.n_rows is None else table.n_rows
         reading.found = said = columns_said(given, table)
-        (places,) = find_inputs(definition, [table], said)
+        (places,) = find_inputs(definition, [table], {name: column for name, column in said.items() if name != BY})
     except Refusal as refusal:
         reading.refusal = refusal
         return reading
@@ -134,6 +136,8 @@ def read_given(definition: Definition, given: Mapping[str, Any]) -> Reading:
         fields = [field.name for field in each.fields] if each else []
         parts = place if isinstance(place, dict) else {field: f"{place}.{field}" for field in fields}
         reading.found |= {f"{name}.{field}": column for field, column in parts.items()} or {name: str(place)}
+    if said.get(BY):
+        reading.found |= {BY: said[BY]}
     return reading
 
 
@@ -150,6 +154,7 @@ def asked(definition: Definition) -> Iterator[tuple[str, str, bool]]:
         for part in each.fields or (each,):
             yield f"{each.name}.{part.name}" if each.fields else each.name, _about(part), each.required
     yield ID, "what tells rows apart", False
+    yield BY, "whose groups of rows are scored by themselves, too", False
 
 
 def _about(each: Input) -> str:

@@ -11,12 +11,14 @@ from toxeval import pictures, plots, report
 from toxeval.answers import with_answers
 from toxeval.core.declarations import INTERVAL_OPTIONS, Definition, Picture
 from toxeval.core.formulas import DOUBTED_ROWS
+from toxeval.core.group_scores import GroupScores
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal
 from toxeval.core.state import State
+from toxeval.page.rows import BY
 from toxeval.page.words import sentence
-from toxeval.read import Rows, Table, add_rows
-from toxeval.signature import Result, digest, full_options
+from toxeval.read import Rows, Table, add_rows, count_groups
+from toxeval.signature import Result, combined, digest, full_options
 
 #: What the picture calls whose rows they are.
 SYSTEM = "system"
@@ -37,6 +39,7 @@ class Scored:
         options: those that aren't at their defaults, of scores and intervals.
         undefined: key -> why a score has no value.
         doubts: what looks wrong, as sentences.
+        groups: the scores of groups, if that was asked for.
     """
 
     metric: Metric
@@ -45,6 +48,7 @@ class Scored:
     options: Mapping[str, Any]
     undefined: Mapping[str, str]
     doubts: tuple[str, ...]
+    groups: GroupScores | None = None
 
 
 def score(
@@ -72,9 +76,18 @@ def score(
     intervals = {n: v for n, v in options.items() if n in names and options.get("confidence_level") is not None}
     chosen = {n: v for n, v in options.items() if n not in names}
     metric = Metric(definition, **chosen)
-    rows = Rows(definition, table, columns=said)
-    inputs = add_rows(metric, rows, groups=bool(intervals))
-    state = metric.added_state()
+    by = [said[BY]] if said.get(BY) else []
+    said = {name: column for name, column in said.items() if name != BY}
+    rows, groups = Rows(definition, table, columns=said, by=by), None
+    if by:
+        states, inputs = count_groups(metric, rows, by)
+        groups, state = metric.score_by(states, **intervals), states.all
+        every = combined([digest(each) for each in (state, *states.groups.values())])
+    else:
+        inputs = add_rows(metric, rows, groups=bool(intervals))
+        state = metric.added_state()
+        every = digest(state)
+    found = groups.to_dict() if groups else {}
     result = Result(
         definition=definition,
         options=full_options(definition, chosen, inputs),
@@ -82,13 +95,15 @@ def score(
         confidence={**metric.interval_options, **intervals} if intervals else {},
         dataset="",
         n_rows=state.n_rows,
-        digest=digest(state),
-        scores=metric.compute(**intervals) or {},
+        digest=every,
+        scores=found.pop("all", None) or metric.compute(**intervals) or {},
+        groups={"by": by, **found} if by else {},
         columns=dict(said),
         answers=dict(answers),
     )
     undefined = metric.score(state, **metric.score_options).undefined
-    return Scored(metric, result, state, chosen | intervals, undefined, tuple(_doubts(definition, state)))
+    doubts = tuple(_doubts(definition, state))
+    return Scored(metric, result, state, chosen | intervals, undefined, doubts, groups)
 
 
 def _doubts(definition: Definition, state: State) -> Iterator[str]:
@@ -118,7 +133,10 @@ def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple
     if draw is not None:
         definition = replace(definition, picture=draw)
     options = scored.metric.score_options | {"confidence_level": result.confidence.get("confidence_level")}
-    drawn = pictures.picture_of_states(definition, {SYSTEM: scored.state}, {SYSTEM: result.scores}, options)
+    if scored.groups is not None:
+        drawn = pictures.groups_picture(scored.groups)
+    else:
+        drawn = pictures.picture_of_states(definition, {SYSTEM: scored.state}, {SYSTEM: result.scores}, options)
     with _DRAWING:
         figure = plots.draw(drawn)
         files = {f"picture.{kind}": plots.image(figure, kind) for kind in ("png", "svg")}
@@ -136,6 +154,12 @@ def python_lines(scored: Scored, file: str) -> str:
         metric = f"Metric(with_answers(definition({named}), **{result.answers!r}))"
     columns = f", columns={result.columns!r}" if result.columns else ""
     options = "".join(f", {name}={_literal(value)}" for name, value in scored.options.items())
+    if by := result.groups.get("by"):
+        lines = [*imports, "from toxeval.read import Rows, open_table, split_groups", "", f"metric = {metric}"]
+        lines += [f"rows = Rows(metric.definition, open_table({file!r}){columns}, by={by!r})"]
+        lines += [f"inputs, groups = split_groups(rows.collect(), {by!r})"]
+        lines += [f"found = metric.compute_by(groups, **inputs{options})"]
+        return "\n".join([*lines, "scores = found.all", "print(found.to_dict())", ""])
     lines = [*imports, "from toxeval.read import Rows, open_table", "", f"metric = {metric}"]
     lines += [f"rows = Rows(metric.definition, open_table({file!r}){columns})"]
     return "\n".join([*lines, f"scores = metric.compute(**rows.collect(){options})", "print(scores)\n"])
@@ -152,6 +176,7 @@ def command_lines(scored: Scored, file: str) -> str:
     parts += ["--config", result.config] * (result.config != "default")
     if result.columns:
         parts += ["--columns", ",".join(f"{name}={column}" for name, column in result.columns.items())]
+    parts += [part for column in result.groups.get("by", ()) for part in ("--by", column)]
     if result.answers:
         parts += ["--answers", result.answers["rule"]]
         parts += [part for word, label in result.answers["aliases"].items() for part in ("--alias", f"{word}={label}")]

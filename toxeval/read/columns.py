@@ -170,7 +170,10 @@ def _check_found(definition: Definition, tables: Sequence[Table], found: Sequenc
     if not any(each.name in found[0] for each in needed):
         _refuse_none(definition, needed, tables[0])
     if len(tables) == 2 and not found[1]:
-        _refuse_none(definition, [each for each in definition.inputs if each.gold][:1], tables[1])
+        gold = [each for each in definition.inputs if each.gold][:1]
+        if not gold:
+            refuse(f"nothing is wanted of {tables[1].name}", "no such file", metric=definition.name, where="references")
+        _refuse_none(definition, gold, tables[1])
 
 
 def _refuse_none(definition: Definition, inputs: Sequence[Input], table: Table) -> None:
