@@ -21,6 +21,16 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 COPIES = 2
 
 
+#: pytest on a copy: an editable installation knows only the checkout's own metrics.
+PYTEST = """
+import sys
+sys.meta_path = [finder for finder in sys.meta_path if "__editable__" not in repr(finder)]
+sys.path.insert(0, "")
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
 class Fault(NamedTuple):
     """What stands in a file, what is put there instead, and the tests that should notice."""
 
@@ -248,8 +258,8 @@ def noticed(fault: Fault, copy: Path) -> bool:
         done = subprocess.run(
             [
                 sys.executable,
-                "-m",
-                "pytest",
+                "-c",
+                PYTEST,
                 "-x",
                 "-q",
                 "-n",

@@ -58,7 +58,7 @@ def parquet(columns: dict[str, Any]) -> bytes:
 def test_every_input_and_option_of_the_metric_is_there(page: Any) -> None:
     for config, definition in page.definitions.items():
         metric = toxeval.load(page.name, config)
-        assert {name.partition(".")[0] for name, _, _ in asked(definition)} == set(metric.inputs) | {"id"}
+        assert {name.partition(".")[0] for name, _, _ in asked(definition)} == set(metric.inputs) | {"id", "groups"}
         own = {**metric.options, **metric.interval_options}
         own.pop("score_resolution", None)  # bounds the memory of more rows than a page takes
         assert set(page.controls) >= set(own)
