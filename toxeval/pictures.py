@@ -94,11 +94,11 @@ def corrected_picture(definition: Definition, results: Mapping[str, Mapping[str,
 def groups_picture(found: GroupScores) -> Picture:
     """The picture of the scores of groups, which `GroupScores` has with intervals."""
     key = found.key
-    scores = {
-        label(name): tuple(result.get(f"{key}{end}", math.nan) for end in ("", "_low", "_high"))
+    scores = [
+        (label(name), *(result.get(f"{key}{end}", math.nan) for end in ("", "_low", "_high")))
         for name, result in found.groups.items()
         if result is not None
-    }
+    ]
     if not scores:
         refuse("no group of so many rows", f"at least one of {found.min_rows} rows", where="plot")
     overall = (f"all {found.n_rows} rows", float(found.all[key]))

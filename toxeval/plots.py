@@ -7,6 +7,7 @@ inches wide (a column) or 7 inches (a page).
 """
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -304,11 +305,11 @@ def rates(bars: Mapping[str, Sequence[tuple[float, float, float]]], categories: 
     return figure
 
 
-def groups(scores: Mapping[str, tuple[float, float, float]], overall: tuple[str, float], key: str, better: str) -> Any:
+def groups(scores: Sequence[tuple[str, float, float, float]], overall: tuple[str, float], key: str, better: str) -> Any:
     """The score of each group of rows as a dot with its interval, the best on top, and a line for all rows.
 
     Args:
-        scores: group -> (score, low, high); low and high may be nan, a group whose score is nan is left out.
+        scores: name, score, low and high of each group; low and high may be nan, and one whose score is nan is left out.
         overall: what the line is called, and the score of all rows.
         key: of the score.
         better: "higher", "lower" or, if neither is, "".
@@ -316,9 +317,9 @@ def groups(scores: Mapping[str, tuple[float, float, float]], overall: tuple[str,
     Returns:
         A figure of a column's width, as high as the groups need.
     """
-    shown = [(name, *values) for name, values in scores.items() if not np.isnan(values[0])]
+    shown = [group for group in scores if not np.isnan(group[1])]
     shown.sort(key=lambda each: -each[1] if better != "lower" else each[1])
-    names = ["\n".join(name[i : i + LONGEST_LINE] for i in range(0, len(name), LONGEST_LINE)) for name, *_ in shown]
+    names = ["\n".join(textwrap.wrap(name, LONGEST_LINE)) for name, *_ in shown]
     n_lines = 1 + max((name.count("\n") for name in names), default=0)
     value, low, high = (np.array([each[i] for each in shown], dtype=float) for i in (1, 2, 3))
     with _style():

@@ -9,6 +9,10 @@ from typing import Any
 from toxeval.core.group_columns import label
 from toxeval.signature import Result
 
+#: How LaTeX writes the characters that mean something else there.
+LATEX = {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"} | {
+    c: f"\\{c}" for c in "_%&#${}"
+}
 #: Table styles by name.
 STYLES = ("text", "markdown", "latex", "csv")
 
@@ -145,5 +149,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: str = "text
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    escaped = [c.replace("_", r"\_").replace("%", r"\%").replace("&", r"\&").replace("#", r"\#") for c in cells]
+    escaped = ["".join(LATEX.get(character, character) for character in cell) for cell in cells]
     return " & ".join(escaped) + r" \\"

@@ -11,6 +11,7 @@ from command import toxeval
 from samples import SAMPLES, Sample, columns, ids
 
 from toxeval.loading import plain
+from toxeval.pictures import groups_picture
 from toxeval.systems import compare
 
 RNG = np.random.default_rng(5)
@@ -117,6 +118,16 @@ def test_refused(arguments: list[str], message: str, tmp_path: Path) -> None:
     share = [0.5 if i == 3 else 1 for i in range(N)]
     path = table(tmp_path / "p.csv", prediction=A, label=GOLD, language=GROUPS, share=share)
     assert message in toxeval("score", "sold_macro_f1", "--predictions", path, *arguments).refused()
+
+
+def test_names_in_latex_and_two_groups_without_a_name(tmp_path: Path) -> None:
+    names = [("a_b {c}$~^\\", None, math.nan, "x" * 70)[i % 4] for i in range(N)]
+    found = plain("sold_macro_f1").compute_by(names, predictions=A, references=GOLD, confidence_level=0.9)
+    shown = groups_picture(found).data["scores"]
+    assert [name for name, *_ in shown].count("(none)") == 2
+    path = table(tmp_path / "p.csv", prediction=A, label=GOLD, language=["a_b {c}$~^\\" for _ in names])
+    text = toxeval("score", "sold_macro_f1", "--predictions", path, "--by", "language", "--latex").out
+    assert r"a\_b \{c\}\$\textasciitilde{}\textasciicircum{}\textbackslash{} &" in text
 
 
 def test_one_file_is_scored_by_group(tmp_path: Path) -> None:
