@@ -309,7 +309,7 @@ def groups(scores: Sequence[tuple[str, float, float, float]], overall: tuple[str
     """The score of each group of rows as a dot with its interval, the best on top, and a line for all rows.
 
     Args:
-        scores: name, score, low and high of each group; low and high may be nan, and one whose score is nan is left out.
+        scores: name, score, low and high of each group; the ends may be nan, and one whose score is nan is left out.
         overall: what the line is called, and the score of all rows.
         key: of the score.
         better: "higher", "lower" or, if neither is, "".
