@@ -1,6 +1,5 @@
 """Rates corrected for their judge: the papers' examples, plain versions, real files, and coverage by simulation."""
 
-import importlib.util
 import json
 import math
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from files import module_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from plain import corrected_rates as plain
@@ -321,12 +321,7 @@ def test_without_unsafe_labels_the_rate_may_still_be_above_zero() -> None:
 
 @pytest.fixture(scope="module")
 def simulations(checkout: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("coverage_corrected", checkout / "benchmarks/coverage_corrected.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(checkout / "benchmarks" / "coverage_corrected.py")
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
 """The gap's 95 % interval contains the true gap in at least 93 % of simulated data sets with few positives a group;
 `benchmarks/coverage_groups.py` has more of them."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from files import module_of
 
 from toxeval.core.differences import gap_interval, range_level
 from toxeval.core.intervals import clopper_pearson, wilson
@@ -32,12 +32,7 @@ def test_gaps_of_proportions(k: int, positives: str) -> None:
 
 @pytest.fixture(scope="module")
 def simulations(checkout: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("coverage_groups", checkout / "benchmarks/coverage_groups.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(checkout / "benchmarks" / "coverage_groups.py")
 
 
 @pytest.mark.slow

@@ -3,11 +3,11 @@
 The numbers of simulations are such that chance moves a share by about half a percent; seeds are fixed.
 """
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from files import module_of
 
 import toxeval
 
@@ -16,12 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def simulations(checkout: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("toxeval_coverage", checkout / "benchmarks" / "coverage.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(checkout / "benchmarks" / "coverage.py")
 
 
 def test_labels_with_five_percent_positives(simulations: ModuleType) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib.util
 import statistics
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from files import module_of
 from pages import Server, serving
 
 pytest.importorskip("gradio", reason="gradio is not installed (the extra space)")
@@ -91,12 +91,7 @@ def test_a_page_starts_without_what_it_does_not_need(published: Callable[[str], 
 
 @pytest.mark.slow
 def test_ten_programs_at_once(server: Server, checkout: Path) -> None:
-    spec = importlib.util.spec_from_file_location("space_load", checkout / "benchmarks" / "space_load.py")
-    assert spec is not None
-    assert spec.loader is not None
-    space_load = importlib.util.module_from_spec(spec)
-    sys.modules["space_load"] = space_load  # its dataclasses look themselves up there
-    spec.loader.exec_module(space_load)
+    space_load = module_of(checkout / "benchmarks" / "space_load.py")
     report = space_load.load(server.address, server.pid, "sold_macro_f1", users=10, seconds=10)
     assert report.errors == []
     assert report.foreign == 0

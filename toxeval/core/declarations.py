@@ -339,12 +339,7 @@ def _as_given(options: Mapping[str, Any], inputs: Iterable[str]) -> dict[str, An
 
 
 class Picture(NamedTuple):
-    """A picture, before it is drawn.
-
-    Attributes:
-        kind: the name of a function of `toxeval.plots`.
-        data: its keyword arguments.
-    """
+    """A picture, before it is drawn: the name of a function of `toxeval.plots`, and its keyword arguments."""
 
     kind: str
     data: Mapping[str, Any]
