@@ -118,13 +118,13 @@ def test_undeclared_names(place: Place, value: str, refused: Callable[..., str])
 
 
 @at_labels
-@pytest.mark.parametrize("value", [7, -1, -100, 0.7, 1.5, float("nan"), float("inf"), None, b"OFF"])
+@pytest.mark.parametrize("value", [7, -1, 1 + 0j, -100, 0.7, 1.5, float("nan"), float("inf"), None, b"OFF"])
 def test_undeclared_ids(place: Place, value: Any, refused: Callable[..., str]) -> None:
     if value == -100 and place.sequence and place.name == "references":
         value = -101  # -100 itself is allowed here
     message = refused(place.sample, place.put(0, value))
     assert message.startswith(f"{place.sample.metric}: {place.where}: ")
-    assert (type(value).__name__ if isinstance(value, bytes) else str(value)) in message
+    assert (type(value).__name__ if isinstance(value, (bytes, complex)) else str(value)) in message
     if value != -100 or not place.sequence:
         assert f"{', '.join(place.labels)} (ids 0" in message
     if isinstance(value, (int, float)):

@@ -222,9 +222,12 @@ def ids_from_list(wanted: Wanted, rows: list[Any], refuse: Refuse, padding: bool
             if not isinstance(value, (str, int, float)) or value not in table:
                 refuse(row, value, not names)
         raise
-    if not names and (len(labels) > 2 or wanted.bools) and not set(map(type, rows)).isdisjoint(BOOLS):
-        row = next(row for row, value in enumerate(rows) if isinstance(value, BOOLS))  # True equals 1 in a dictionary
-        refuse(row, bool(rows[row]), True)
+    no_ids = (
+        (complex, *BOOLS) if len(labels) > 2 or wanted.bools else (complex,)
+    )  # True and 1 + 0j equal 1 in a dictionary
+    if not names and any(issubclass(kind, no_ids) for kind in set(map(type, rows))):
+        row = next(row for row, value in enumerate(rows) if isinstance(value, no_ids))
+        refuse(row, bool(rows[row]) if isinstance(rows[row], BOOLS) else rows[row], True)
     return ids
 
 
