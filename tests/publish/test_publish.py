@@ -149,7 +149,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (edit("README.md", "license: ", "licence: "), "README.md: front matter: license is missing"),
         (remove("LICENSE"), "LICENSE: missing"),
         (edit("requirements.txt", ">=1.26,<3", ""), "numpy without a range of versions"),
-        (edit("requirements.txt", "scikit-learn", "scikit-lern"), "sklearn is imported and scikit-learn not required"),
+        (edit("requirements.txt", "scikit-learn", "scikit-lern"), "scipy is imported and scikit-learn not required"),
         (add("requirements.txt", "a b c\n"), "is no requirement"),
         (add("labels.py", "\nimport torch\n"), "requirements.txt: torch is imported and torch not required"),
         (add("labels.py", "\nfrom .plots import x\n"), "threat_f1.py: must import .plots too, as labels.py does"),
