@@ -75,7 +75,7 @@ def test_an_option_nobody_defined(sample: Sample) -> None:
             ValueError, match=f"^{sample.metric}: (option|input) detialed: unknown; allowed: "
         ) as caught:
             call()
-        assert len(str(caught.value)) < 300
+        assert len(str(caught.value)) < 400
     with pytest.raises(ValueError, match="did you mean detailed\\?"):
         metric.compute(**rows, detialed=True)
     assert len(metric) == 0
