@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(
         Version(datasets.__version__) < Version("4"),
-        reason="before datasets 4 columns are lists, which have lost names and float32, as the cards say",
+        reason="before datasets 4 columns are lists, which have lost names (the cards say so) and float32",
     ),
 ]
 
