@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from toxeval.signature import FORMAT, OPTIONAL, Result, default_options
 
 
 def read_result(path: str) -> tuple[Result, str]:
-    """A result that was saved with ``--json``, and the signature written there.
+    """A result that was saved with ``--json``, and the signature written there; ``-`` is standard input.
 
     Raises:
         FileNotFoundError: if there is no such file.
         Refusal: if it isn't a result of this command.
     """
-    data = Path(path).read_bytes()
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as PowerShell writes what a command prints
     try:
         content = json.loads(data.decode("utf-16" if data.startswith(marks) else "utf-8-sig"))

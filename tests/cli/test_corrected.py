@@ -71,6 +71,7 @@ def test_as_in_python_and_verified(way: str, file: str, files: dict[str, str], t
     saved = tmp_path / "result.json"
     saved.write_text(json.dumps(found))
     assert toxeval("verify", saved, *given).out.startswith("match")
+    assert toxeval("verify", "-", *given, stdin=saved.read_bytes()).out.startswith("match")
     assert "give it again" in toxeval("verify", saved, "--predictions", files["first"]).err
     found["scores"]["unsafe_rate_corrected"] += 0.01
     saved.write_text(json.dumps(found))

@@ -419,7 +419,7 @@ def test_a_program_is_refused_what_it_asks_wrongly(sold: Any) -> None:
         (columns, {"config_name": "other"}, "option config_name: 'other'"),
         ({"predictions": ["OFF"]}, {}, "references: missing"),
         ({}, {}, "predictions: no such column"),
-        ({"predictions": "OFF", "references": 3}, {}, ""),
+        ({"predictions": "OFF", "references": 3}, {}, r"references\[0\]: unknown label 3"),
     ):
         with pytest.raises(Refusal, match=said):
             sold.result(given, options)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from .options import FOUND, INPUTS, JUDGES, OPTIONS, MetricCommand, metric_argument, with_options
+from .options import FOUND, INPUTS, JUDGES, OPTIONS, MetricCommand, clock, metric_argument, with_options
 from .words import CommandWords
 
 
@@ -31,10 +31,11 @@ def doctor(metric: str, **given: Any) -> int:
     job, words, n_found = Job(metric, **given), CommandWords(), 0
     scored = job.load()
     for tables in job.tables():
-        if job.human or job.judge_on:
-            findings = list(correcting.examined(job, tables, words))
-        else:
-            findings = examine(scored, *tables, job.columns, words)
+        with clock():
+            if job.human or job.judge_on:
+                findings = list(correcting.examined(job, tables, words))
+            else:
+                findings = examine(scored, *tables, job.columns, words)
         for finding in findings:
             rows = ""
             if finding.rows:

@@ -13,8 +13,8 @@ from .options import FOUND, INPUTS, JUDGES, OF_A_RESULT, VALIDATION, MetricComma
 def verify(result: str, **given: Any) -> int:
     """Recompute a saved result and say whether it matches.
 
-    RESULT.json is what score --json wrote. Options, dataset, columns and
-    format are read from it, files are given again.
+    RESULT.json is what score --json wrote, or - for standard input. Options,
+    dataset, columns and format are read from it, files are given again.
 
     \b
     Example:
