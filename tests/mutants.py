@@ -153,8 +153,8 @@ FAULTS = [
     Fault(f"{COLLAB}/curves.py", "Fraction(whole, 10**12)", "Fraction(whole, 10**18)", OF_COLLAB),
     Fault(
         f"{COLLAB}/curves.py",
-        "score = rows.everyone.nth(n - k)",
-        "score = rows.everyone.nth(min(n - 1, n - k + 1))",
+        "score = float(everyone.nth(n - k))",
+        "score = float(everyone.nth(min(n - 1, n - k + 1)))",
         OF_COLLAB,
     ),
     Fault(

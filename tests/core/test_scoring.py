@@ -21,6 +21,7 @@ def test_codes_over_blocks_of_rows(sizes: tuple[int, ...], n: int) -> None:
 def test_rows_of_a_confusion_matrix_are_references() -> None:
     references, predictions = np.array([0, 0, 1], np.int8), np.array([0, 1, 1], np.int8)
     assert confusion_matrix(references, predictions, 2).tolist() == [[1, 1], [0, 1]]
+    assert confusion_matrix(references, predictions, 2, np.array([5, 3, 2])).tolist() == [[5, 3], [0, 2]]
 
 
 def test_ids_are_left_as_they_were() -> None:

@@ -212,3 +212,12 @@ def test_a_table_is_refused_with_what_to_give_of_it(hold: Callable[..., Any]) ->
     followed = eval(advice)
     scores = metric.compute(predictions=followed, references=frame.to_dict("records"))
     assert scores["jsa"] == 1.0
+
+
+@pytest.mark.parametrize(("slots", "jsa"), [([], 1.0), (None, 0.5), ("no slots", 0.5)])
+def test_an_invalid_answer_is_not_right_where_no_slot_is_wanted(slots: Any, jsa: float) -> None:
+    predictions = [{"intent": "E", "slots": slots}, utterance("E", "T")]
+    found = toxeval.load("conda_joint").compute(
+        predictions=predictions, references=[utterance("E"), utterance("E", "T")], invalid="count"
+    )
+    assert found["jsa"] == jsa
