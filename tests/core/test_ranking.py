@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plain import oracle_collab as plain
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from toxeval.core.ranking import Sorted, rank, rank_sorted, roc_auc
+from toxeval.core.ranking import Sorted, harmonic_sums, rank, rank_sorted, roc_auc, table_curve
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.lists(st.tuples(st.integers(0, 1), SCORES), min_size=1, max_size=30)
@@ -94,3 +94,16 @@ def test_positives_of_one_score_are_looked_up_once() -> None:
     assert ranks.distinct.tolist() == [0.1, 0.2, 0.3]
     assert ranks.last[-1] == ranks.upto[-1] == 10_000
     assert (ranks.below[1:] == ranks.upto[:-1]).all()
+
+
+def test_harmonic_sums_beyond_the_table() -> None:
+    starts, ends = np.array([2048, 5000, 10, 2047]), np.array([9000, 70_000, 3000, 2049])
+    wanted = [math.fsum(1 / i for i in range(start + 1, end + 1)) for start, end in zip(starts, ends)]
+    np.testing.assert_allclose(harmonic_sums(starts, ends), wanted, rtol=1e-12)
+
+
+def test_reviewed_positives_of_a_table_stand_above_all_others() -> None:
+    table = np.array([[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]])
+    reviewed = np.array([[0, 0, 0, 0, 0], [0, 1, 0, 0, 0]])
+    curve = table_curve(table, reviewed)
+    assert (float(curve.roc_auc()), float(curve.average_precision())) == (1.0, 1.0)
