@@ -253,3 +253,9 @@ def test_a_class_that_is_never_there() -> None:
     )
     assert math.isnan(left_out["f1_OFF_low"])
     assert left_out["f1_macro_low"] == pytest.approx(left_out["f1_NOT_low"])
+
+
+def test_percentiles_leave_as_much_on_either_side() -> None:
+    from toxeval.core.intervals import percentiles
+
+    assert percentiles(np.arange(1001) / 1000, 0.9, (0.0, 1.0)) == pytest.approx((0.05, 0.95), abs=1e-12)
