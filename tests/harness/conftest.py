@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ from toxeval.hub.export import export
 
 
 @pytest.fixture(scope="session")
-def sources_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The benchmarks' files, a folder each; while the tests run they pass for the known ones."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The benchmarks' files, a folder each."""
     home = tmp_path_factory.mktemp("sources")
     files: Mapping[str, Mapping[str, str | list[dict[str, str]]]] = {
         "sold": {
@@ -32,19 +32,27 @@ def sources_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             "CONDA_test.csv": conda_rows(range(40, 43), False),
         },
     }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, contents in files.items():
-            pin(patch, name, write(home / name, contents))
-        yield home
+    for name, contents in files.items():
+        write(home / name, contents)
+    return home
+
+
+@pytest.fixture
+def sources_folder(written: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same; while one test runs they pass for the known ones."""
+    for folder in written.iterdir():
+        pin(monkeypatch, folder.name, folder)
+    return written
 
 
 @pytest.fixture(scope="session")
-def data(sources_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same as exports: a folder for TOXEVAL_DATA."""
     home = tmp_path_factory.mktemp("data")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")  # of licences
-        for folder in sources_folder.iterdir():
+        for folder in written.iterdir():
+            pin(patch, folder.name, folder)
             export(folder.name, home / folder.name, config="default", data_dir=folder)
     return home
 
