@@ -16,6 +16,8 @@ from toxeval.core.group_columns import codes_by_name, rows_by_group
 from toxeval.core.refusals import Refusal
 from toxeval.loading import plain
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
 COLUMNS = {
     "texts": (["b", "a", "b"], ["a", "b"]),
     "array of texts": (np.array(["b", "a", "b"]), ["a", "b"]),
