@@ -29,6 +29,7 @@ from toxeval.core.grid import (
     roc_auc_error,
     to_grid,
 )
+from toxeval.core.group_states import AtOnce
 from toxeval.core.inputs import encode_scores
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.judged_rate import JudgedRate
@@ -36,7 +37,7 @@ from toxeval.core.labels import encode_labels
 from toxeval.core.ranking import Curve, put_areas, rank, rank_table, sort_classes, table_curve
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
-from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores, score_doubts, sigmoid
+from toxeval.core.scoring import By, Scores, confusion_matrix, put_class_scores, score_doubts, sigmoid
 from toxeval.core.state import State
 from toxeval.core.thresholds import Thresholds, decisions_at_all
 from toxeval.core.trainer import check_scores, ids_from, is_ids, label_arrays, model_outputs
@@ -99,17 +100,20 @@ def encode(
 def count(arrays: dict[str, np.ndarray]) -> State:
     """With predictions their 2 x 2 confusion matrix (rows references), where invalid ones are counted with a third
     column of them and with how many there are for each reason; with scores these and the references by row."""
-    references = arrays["references"]
-    counts, rows = {}, {}
-    if "predictions" in arrays:
-        invalid = "reasons" in arrays
-        counts["confusion"] = confusion_matrix(references, arrays["predictions"], len(LABELS), invalid=invalid)
-        if invalid:
-            counts["invalid"] = count_reasons(arrays["reasons"])
+    references, rows = arrays["references"], {}
     for kind in ("probabilities", "logits"):
         if kind in arrays:
             rows = {kind: arrays[kind], "references": references}
-    return State(len(references), counts, rows, float(arrays["resolution"]) if rows else 0.0)
+    return State(len(references), tables(arrays), rows, float(arrays["resolution"]) if rows else 0.0)
+
+
+def tables(arrays: Mapping[str, np.ndarray], by: By | None = None) -> dict[str, np.ndarray]:
+    """The counts of `count`; with ``by`` those of each group of rows."""
+    if "predictions" not in arrays:
+        return {}
+    labels, reasons = (arrays["references"], arrays["predictions"]), arrays.get("reasons")
+    confusion = confusion_matrix(*labels, len(LABELS), invalid=reasons is not None, by=by)
+    return {"confusion": confusion} | ({} if reasons is None else {"invalid": count_reasons(reasons, by)})
 
 
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
@@ -369,6 +373,7 @@ DEFINITIONS = {
         options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
         encode=encode,
         count=count,
+        at_once=AtOnce(tables),
         score=score,
         from_trainer=from_trainer,
         example={"prediction_scores": [0.5], "references": [0]},

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,23 +14,38 @@ BLOCK = 1 << 16
 # --- counts -------------------------------------------------------------------------------------------------------
 
 
-def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
+class By(NamedTuple):
+    """Which group each row is in, where rows of many groups are counted or scored at once.
+
+    Attributes:
+        ids: whole numbers from 0, shape (n,).
+        n: how many groups there are.
+    """
+
+    ids: np.ndarray
+    n: int
+
+
+def count_codes(n_codes: int, *factors: tuple[np.ndarray, int], by: By | None = None) -> np.ndarray:
     """How often each combination of ids occurs, in one pass over blocks of rows.
 
     Args:
         n_codes: the product of all sizes.
         factors: pairs (int8 ids of shape (n,), how many different ids there are), the slowest varying first.
+        by: counts each group by itself.
 
     Returns:
-        int64 array of shape (n_codes,).
+        int64 array of shape (n_codes,), or (by.n, n_codes).
     """
-    kind = np.int8 if n_codes <= 127 else np.int64
+    if by is not None:
+        return count_codes(by.n * n_codes, by, *factors).reshape(by.n, n_codes)
+    kind, block = np.int8 if n_codes <= 127 else np.int64, max(BLOCK, n_codes)
     total = np.zeros(n_codes, dtype=np.int64)
-    for start in range(0, len(factors[0][0]), BLOCK):
-        codes: np.ndarray = factors[0][0][start : start + BLOCK].astype(kind)
+    for start in range(0, len(factors[0][0]), block):
+        codes: np.ndarray = factors[0][0][start : start + block].astype(kind)
         for ids, size in factors[1:]:
             codes *= size
-            codes += ids[start : start + BLOCK]
+            codes += ids[start : start + block]
         total += np.bincount(codes, minlength=n_codes)
     return total
 
@@ -42,6 +57,7 @@ def confusion_matrix(
     multiplicity: np.ndarray | None = None,
     *,
     invalid: bool = False,
+    by: By | None = None,
 ) -> np.ndarray:
     """int64 array of shape (n_labels, n_labels): rows are references, columns predictions, as in scikit-learn.
 
@@ -50,20 +66,22 @@ def confusion_matrix(
         n_labels: how many labels there are.
         multiplicity: how many rows each entry stands for, if not one.
         invalid: adds a last column for predictions that are no labels, whatever id beyond the labels' they have.
+        by: adds a first axis of groups.
 
     >>> confusion_matrix(np.array([0, 1, 1], np.int8), np.array([0, 0, 1], np.int8), 2)
     array([[1, 0],
            [1, 1]])
     """
-    width = n_labels + invalid
+    width, n = n_labels + invalid, 1 if by is None else by.n
     if invalid:
         predictions = np.minimum(predictions, np.int8(n_labels))
     if multiplicity is None:
-        codes = count_codes(n_labels * width, (references, n_labels), (predictions, width))
+        codes = count_codes(n_labels * width, (references, n_labels), (predictions, width), by=by)
     else:  # float64 holds whole numbers up to 2^53
-        combined = references.astype(np.int64) * width + predictions
-        codes = np.bincount(combined, multiplicity, minlength=n_labels * width).astype(np.int64)
-    return codes.reshape(n_labels, width)
+        group = 0 if by is None else by.ids.astype(np.int64) * n_labels
+        combined = (group + references.astype(np.int64)) * width + predictions
+        codes = np.bincount(combined, multiplicity, minlength=n * n_labels * width).astype(np.int64)
+    return codes.reshape((n_labels, width) if by is None else (n, n_labels, width))
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
