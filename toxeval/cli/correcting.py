@@ -52,6 +52,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
     """
     if not job.corrected_by:
         return uncorrected(job, progress)
+    job.check()
     if len(job.predictions) > 1:
         refuse(f"{len(job.predictions)} files", "one, to correct", metric=job.metric, inputs=("predictions",))
     judge_on = read_judge(job) if job.judge_on else None
@@ -100,7 +101,6 @@ def level_of(job: Job) -> float:
 
 def read(job: Job, tables: Tables, judge_on: State | None, progress: Progress = iter) -> Judged:
     """The rows of a file of verdicts, and the labels that correct their rates."""
-    job.check()
     metric, (predictions, references, human) = load(job), tables
     rows = Rows(metric.definition, predictions, references, columns_of(job), human)
     inputs = add_rows(metric, rows, progress=progress)
