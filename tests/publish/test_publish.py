@@ -1,17 +1,15 @@
 """What is built for the Hub, what is refused before anything is sent, and what arrives there."""
 
 import ast
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pytest
-from hub import running
+from hub import Hub, running
+from huggingface_hub.errors import HfHubHTTPError
 
 import toxeval
 from toxeval.hub.publish import build_space, publish, space_problems
@@ -49,8 +47,11 @@ def test_the_folder_is_whole_and_has_no_links(name: str, tmp_path: Path) -> None
         if path.suffix == ".py":
             assert not {library for library, _ in imports(path) if library == "toxeval"}
             assert {sibling for library, sibling in imports(path) if not library} <= {each[:-3] for each in wanted}
-        elif path.name not in ("README.md", "LICENSE"):  # the card's examples load from the Hub
+        elif path.name not in ("README.md", "LICENSE"):
             assert path.read_bytes() == (source / path.name).read_bytes()
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert f'evaluate.load("jane/{name}"' in card
+    assert f'"metrics/{name}"' not in card
     assert told[0].startswith(f"space jane/{name}: {len(wanted)} files, ")
     assert {line.split()[0] for line in told[1:-1]} == wanted
     assert told[-1] == f"not uploaded; it is in {out}"
@@ -58,7 +59,7 @@ def test_the_folder_is_whole_and_has_no_links(name: str, tmp_path: Path) -> None
         publish(name, f"jane/{name}", out=out, tell=told.append)
 
 
-def test_a_dry_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dry_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built_before: None) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     told: list[str] = []
     assert publish("threat_f1", "jane/threat_f1", dry_run=True, tell=told.append) is None
@@ -118,67 +119,80 @@ def add(file: str, text: str) -> Callable[[Path], None]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that is fit for the Hub."""
     folder = tmp_path_factory.mktemp("built") / "space"
-    build_space("threat_f1", "owner/threat_f1", folder)
+    build_space("threat_f1", "jane/threat_f1", folder)
     before = sorted(folder.rglob("*"))
     assert list(space_problems(folder, "threat_f1")) == []
     assert sorted(folder.rglob("*")) == before
     return folder
 
 
-@pytest.mark.parametrize(
-    ("spoil", "problem"),
+@pytest.fixture
+def built_before(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`publish` takes a folder that was built before: building takes longest."""
+    monkeypatch.setattr("toxeval.hub.publish.build_space", lambda name, repo, folder: shutil.copytree(built, folder))
+
+
+#: What is spoiled together, and what is then said of each.
+SPOILED: list[list[tuple[Callable[[Path], None], str]]] = [
+    [(remove("README.md"), "README.md: missing")],
+    [(remove("requirements.txt"), "requirements.txt: missing")],
+    [(remove("threat_f1.py"), "threat_f1.py: missing")],
+    [(remove("LICENSE"), "LICENSE: missing")],
     [
-        (remove("README.md"), "README.md: missing"),
-        (remove("requirements.txt"), "requirements.txt: missing"),
-        (remove("threat_f1.py"), "threat_f1.py: missing"),
-        (
-            lambda folder: (folder / "datasets.py").touch(),
-            "datasets.py: a file of this name hides the library datasets",
-        ),
-        (remove("app.py"), "app.py: missing, and the front matter's app_file"),
-        (remove("labels.py"), "threat_f1.py: imports .labels, which is not in the folder"),
-        (edit("README.md", "---\n", ""), "README.md: no front matter (YAML between two lines of ---)"),
-        (edit("README.md", "title: ", "title: ["), "README.md: the front matter is no YAML"),
         (edit("README.md", "title:", "titel:"), "README.md: front matter: title is missing"),
         (edit("README.md", "colorTo: ", "colorTo: dark"), "README.md: front matter: colorTo: 'dark"),
         (edit("README.md", "sdk: gradio", "sdk: docker"), "README.md: front matter: sdk: 'docker'; allowed: 'gradio'"),
         (edit("README.md", "sdk_version: 6", "sdk_version: 5"), "is not within gradio"),
         (edit("README.md", "- evaluate", "- evaluation"), "tags must have 'evaluate' and 'metric'"),
         (edit("README.md", "short_description: ", f"short_description: {'x' * 60}"), "longer than 60 characters"),
-        (edit("README.md", "short_description: ", "description: "), "front matter: short_description is missing"),
         (edit("README.md", "license: ", "licence: "), "README.md: front matter: license is missing"),
-        (remove("LICENSE"), "LICENSE: missing"),
+        (remove("app.py"), "app.py: missing, and the front matter's app_file"),
+        (add("labels.py", "\nimport torch\n"), "requirements.txt: torch is imported and torch not required"),
+        (add("labels.py", "\nfrom .plots import x\n"), "threat_f1.py: must import .plots too, as labels.py does"),
+        (add("threat_f1.py", "TEXT = '''\nimport chainer\n'''\n"), "takes a line of text for an import of chainer"),
+    ],
+    [
+        (edit("README.md", "short_description: ", "description: "), "front matter: short_description is missing"),
         (edit("requirements.txt", ">=1.26,<3", ""), "numpy without a range of versions"),
         (edit("requirements.txt", "scikit-learn", "scikit-lern"), "scipy is imported and scikit-learn not required"),
         (add("requirements.txt", "a b c\n"), "is no requirement"),
-        (add("labels.py", "\nimport torch\n"), "requirements.txt: torch is imported and torch not required"),
-        (add("labels.py", "\nfrom .plots import x\n"), "threat_f1.py: must import .plots too, as labels.py does"),
+        (add("datasets.py", ""), "datasets.py: a file of this name hides the library datasets"),
+        (remove("labels.py"), "threat_f1.py: imports .labels, which is not in the folder"),
+        (edit("threat_f1.py", "import DEFINITIONS", "import DEFINITIONS  # o"), "comment behind the import of .scores"),
+    ],
+    [
+        (edit("README.md", "---\n", ""), "README.md: no front matter (YAML between two lines of ---)"),
         (add("labels.py", "\nfrom . import plots\n"), "threat_f1.py: must import .plots too, as labels.py does"),
-        (
-            edit("threat_f1.py", "import DEFINITIONS", "import DEFINITIONS  # ours"),
-            "comment behind the import of .scores",
-        ),
-        (add("threat_f1.py", "TEXT = '''\nimport chainer\n'''\n"), "takes a line of text for an import of chainer"),
-        (
-            edit("evaluate_module.py", "evaluate.Metric, abc.ABC", "evaluate.Metric"),
-            "takes EvaluateModule for",
-        ),
+    ],
+    [(edit("README.md", "title: ", "title: ["), "README.md: the front matter is no YAML")],
+    [(edit("evaluate_module.py", "evaluate.Metric, abc.ABC", "evaluate.Metric"), "takes EvaluateModule for")],
+    [
         (
             edit("threat_f1.py", "\n_DESC", "\nfrom .evaluate_module import _StateExchange\n_DESC"),
             "takes _StateExchange for",
-        ),
-        (add("scores.py", "\n1 / 0\n"), "threat_f1.py: can't be imported: ZeroDivisionError"),
+        )
     ],
-)
-def test_a_folder_that_is_not_fit(spoil: Callable[[Path], None], problem: str, built: Path, tmp_path: Path) -> None:
+    [(add("scores.py", "\n1 / 0\n"), "threat_f1.py: can't be imported: ZeroDivisionError")],
+]
+
+
+@pytest.mark.parametrize("spoiled", SPOILED, ids=[each[0][1] for each in SPOILED])
+def test_a_folder_that_is_not_fit(
+    spoiled: list[tuple[Callable[[Path], None], str]], built: Path, tmp_path: Path
+) -> None:
     folder = shutil.copytree(built, tmp_path / "space")
-    spoil(folder)
-    assert any(problem in found for found in space_problems(folder, "threat_f1"))
+    for spoil, _ in spoiled:
+        spoil(folder)
+    said = list(space_problems(folder, "threat_f1"))
+    for _, problem in spoiled:
+        assert any(problem in each for each in said), problem
 
 
-def test_nothing_is_sent_of_a_folder_that_is_not_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_nothing_is_sent_of_a_folder_that_is_not_fit(
+    built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def build(name: str, repo: str, folder: Path) -> None:
-        build_space(name, repo, folder)
+        shutil.copytree(built, folder)
         (folder / "requirements.txt").write_text("numpy\n")
 
     def send(*args: Any) -> str:
@@ -195,36 +209,28 @@ def test_nothing_is_sent_of_a_folder_that_is_not_fit(monkeypatch: pytest.MonkeyP
     assert list(tmp_path.iterdir()) == []
 
 
-def in_new_process(code: str, **environment: str) -> str:
-    """What a program prints; the Hub's address is read when libraries are imported."""
-    ours = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | ours | environment, capture_output=True, text=True, timeout=120
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    return run.stdout
-
-
-def test_what_is_uploaded_is_the_folder(tmp_path: Path) -> None:
-    publish("oracle_collab", "jane/oracle_collab", out=tmp_path / "space", tell=nowhere)
-    wanted = {path.name: path.read_bytes() for path in (tmp_path / "space").iterdir()}
-    code = "from toxeval.hub.publish import publish; publish('oracle_collab', 'jane/oracle_collab')"
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A Hub that `huggingface_hub` takes for the one."""
     with running() as hub:
-        told = in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
-        assert hub.repos["space", "jane/oracle_collab"] == wanted
-        assert hub.created["jane/oracle_collab"]["sdk"] == "gradio"
-        assert told.splitlines()[-1] == f"uploaded to {hub.endpoint}/spaces/jane/oracle_collab"
-    assert len(told.splitlines()) == len(wanted) + 2
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+        monkeypatch.setenv("HF_TOKEN", "hf_invented")
+        yield hub
 
 
-def test_a_dataset(shared: Path, tmp_path: Path) -> None:
-    source = str(shared / "data" / "diasafety")
-    code = (
-        f"from toxeval.hub.publish import publish; publish('dia_safety', 'jane/d', dataset=True, data_dir={source!r})"
-    )
-    with running() as hub:
-        in_new_process(code, HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
-        files = hub.repos["dataset", "jane/d"]
+def test_what_is_uploaded_is_the_folder(hub: Hub, built: Path, built_before: None) -> None:
+    told: list[str] = []
+    wanted = {path.name: path.read_bytes() for path in built.iterdir()}
+    publish("threat_f1", "jane/threat_f1", tell=told.append)
+    assert hub.repos["space", "jane/threat_f1"] == wanted
+    assert hub.created["jane/threat_f1"]["sdk"] == "gradio"
+    assert told[-1] == f"uploaded to {hub.endpoint}/spaces/jane/threat_f1"
+    assert len(told) == len(wanted) + 2
+
+
+def test_a_dataset(hub: Hub, shared: Path, tmp_path: Path) -> None:
+    publish("dia_safety", "jane/d", dataset=True, data_dir=shared / "data" / "diasafety", tell=nowhere)
+    files = hub.repos["dataset", "jane/d"]
     assert "README.md" in files
     for path, content in files.items():
         target = tmp_path / "downloaded" / path
@@ -237,22 +243,7 @@ def test_a_dataset(shared: Path, tmp_path: Path) -> None:
         publish("threat_f1", "jane/d", dataset=True, tell=nowhere)
 
 
-def test_a_refusal_of_the_hub_comes_through(tmp_path: Path) -> None:
-    code = (
-        "from toxeval.hub.publish import publish\n"
-        "try: publish('threat_f1', 'jane/threat_f1', tell=lambda line: None)\n"
-        "except OSError as error: print(type(error).__name__)"
-    )
-    with running() as hub:
-        address = f"{hub.endpoint}/elsewhere"
-        told = in_new_process(code, HF_ENDPOINT=address, HF_TOKEN="hf_invented", HF_HOME=str(tmp_path / "home"))
-    assert told.strip() == "HfHubHTTPError"
-
-
-def test_the_cards_examples_load_from_the_hub(tmp_path: Path) -> None:
-    for name in toxeval.METRICS:
-        folder = tmp_path / name
-        build_space(name, f"owner/{name}", folder)
-        card = (folder / "README.md").read_text(encoding="utf-8")
-        assert f'evaluate.load("owner/{name}"' in card
-        assert f'"metrics/{name}"' not in card
+def test_a_refusal_of_the_hub_comes_through(hub: Hub, monkeypatch: pytest.MonkeyPatch, built_before: None) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"{hub.endpoint}/elsewhere")
+    with pytest.raises(HfHubHTTPError):
+        publish("threat_f1", "jane/threat_f1", tell=nowhere)

@@ -8,6 +8,7 @@ import re
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ BROUGHT_BY = {"sklearn": "scikit-learn", "scipy": "scikit-learn", "pyarrow": "da
 #: What a card begins with. The Hub shows no more of a short_description than `SHORT` characters.
 FRONT_MATTER = ("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "app_file", "tags", "license")
 SHORT = 60
+#: A script's name -> what it imports, as `_imports` gives it.
+Imports = Mapping[str, list[tuple[str, str]]]
 
 
 def space_problems(folder: Path, name: str) -> Iterator[str]:
@@ -26,17 +29,17 @@ def space_problems(folder: Path, name: str) -> Iterator[str]:
         if not (folder / wanted).is_file():
             yield f"{wanted}: missing"
             return
-    scripts = {path.stem: ast.parse(path.read_bytes()) for path in sorted(folder.glob("*.py"))}
+    imports = {path.stem: _imports(path.read_bytes()) for path in sorted(folder.glob("*.py"))}
     ranges: dict[str, Any] = {}
     problems = [
-        *_requirement_problems(folder / "requirements.txt", scripts, ranges),
+        *_requirement_problems(folder / "requirements.txt", imports, ranges),
         *_front_matter_problems(folder, ranges.get("gradio")),
-        *_import_problems(folder, name, scripts),
+        *_import_problems(folder, name, imports),
     ]
     yield from problems or _problems_of_loading(folder, name)
 
 
-def _requirement_problems(file: Path, scripts: Mapping[str, ast.Module], ranges: dict[str, Any]) -> Iterator[str]:
+def _requirement_problems(file: Path, imports: Imports, ranges: dict[str, Any]) -> Iterator[str]:
     """Also fills in the ``ranges`` of versions by library."""
     from packaging.requirements import InvalidRequirement, Requirement
 
@@ -53,9 +56,9 @@ def _requirement_problems(file: Path, scripts: Mapping[str, ast.Module], ranges:
         operators = {part.operator for part in requirement.specifier}
         if not (operators & {">=", ">"} and operators & {"<", "<="} or operators & {"==", "~="}):
             yield f"requirements.txt: line {number}: {requirement.name} without a range of versions (>= and <)"
-    libraries = {library for script in scripts.values() for library, _ in _imports(script) if library}
+    libraries = {library for each in imports.values() for library, _ in each if library}
     for library in sorted(libraries - set(sys.stdlib_module_names) - {"space"}):
-        if library in scripts:
+        if library in imports:
             yield f"{library}.py: a file of this name hides the library {library}"
         if BROUGHT_BY.get(library, library) not in ranges:
             yield f"requirements.txt: {library} is imported and {BROUGHT_BY.get(library, library)} not required"
@@ -93,7 +96,7 @@ def _front_matter_problems(folder: Path, gradio: Any) -> Iterator[str]:
         yield f"README.md: front matter: short_description is longer than {SHORT} characters"
 
 
-def _import_problems(folder: Path, name: str, scripts: Mapping[str, ast.Module]) -> Iterator[str]:
+def _import_problems(folder: Path, name: str, imports: Imports) -> Iterator[str]:
     """``evaluate.load`` reads the main script's import lines as text, and fetches what they name from beside it."""
     from evaluate.loading import get_imports
 
@@ -103,27 +106,30 @@ def _import_problems(folder: Path, name: str, scripts: Mapping[str, ast.Module])
             yield f"{name}.py: evaluate.load takes the comment behind the import of .{target} for an address"
     fetched = {target for kind, target, *_ in read if kind == "internal"}
     libraries = {target for kind, target, *_ in read if kind == "library"}
-    for library in sorted(libraries - {library for library, _ in _imports(scripts[name])}):
+    for library in sorted(libraries - {library for library, _ in imports[name]}):
         yield f"{name}.py: evaluate.load takes a line of text for an import of {library}"
-    for script in sorted({name, *fetched} & set(scripts)):
-        for sibling in dict.fromkeys(file for library, file in _imports(scripts[script]) if not library):
-            if sibling not in scripts:
+    for script in sorted({name, *fetched} & set(imports)):
+        for sibling in dict.fromkeys(file for library, file in imports[script] if not library):
+            if sibling not in imports:
                 yield f"{script}.py: imports .{sibling}, which is not in the folder"
             elif sibling not in fetched:
                 yield f"{name}.py: must import .{sibling} too, as {script}.py does: evaluate.load fetches nothing else"
 
 
-def _imports(script: ast.Module) -> Iterator[tuple[str, str]]:
+@cache
+def _imports(script: bytes) -> list[tuple[str, str]]:
     """Pairs (library, "") for what comes from elsewhere and ("", file) for ``from .file import``."""
-    for node in ast.walk(script):
+    found = []
+    for node in ast.walk(ast.parse(script)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name.partition(".")[0], "") for alias in node.names)
+            found += [(alias.name.partition(".")[0], "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             first = (node.module or "").partition(".")[0]
             if not node.level:
-                yield first, ""
+                found.append((first, ""))
             else:
-                yield from [("", first)] if first else [("", alias.name) for alias in node.names]
+                found += [("", first)] if first else [("", alias.name) for alias in node.names]
+    return found
 
 
 def _problems_of_loading(folder: Path, name: str) -> Iterator[str]:

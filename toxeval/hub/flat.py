@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -118,7 +119,8 @@ def _only_others_need(script: Module, names: Mapping[Module, str]) -> list[str]:
     needed = [script]
     for module in needed:  # it grows on the way
         needed += [each for each in dict.fromkeys(_imported(module)) if each not in needed]
-    own = [each.module for node in _parsed(script).body for each in _imports(node, script)]
+    body = ast.parse(script.path.read_bytes()).body
+    own = [each.module for node in body for each in _imports(node, script)]
     return sorted(names[each] for each in needed if each not in [script, *own])
 
 
@@ -132,13 +134,15 @@ def _find(name: str) -> Module:
     return Module(name, Path(spec.origin))
 
 
-def _parsed(module: Module) -> ast.Module:
-    return ast.parse(module.path.read_bytes())
+@cache
+def _import_nodes(data: bytes) -> list[ast.Import | ast.ImportFrom]:
+    """Every import in a module's text; metrics share most of their modules."""
+    return [node for node in ast.walk(ast.parse(data)) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def _imported(module: Module) -> list[Module]:
     """The modules of this package that a module imports, anywhere in it."""
-    return [each.module for node in ast.walk(_parsed(module)) for each in _imports(node, module)]
+    return [each.module for node in _import_nodes(module.path.read_bytes()) for each in _imports(node, module)]
 
 
 def _imports(node: ast.AST, module: Module) -> Iterator[Import]:
@@ -184,8 +188,8 @@ def _rewritten(module: Module, names: Mapping[Module, str], package: str) -> str
     """
     data = module.path.read_bytes()
     starts = [0, *(match.end() for match in re.finditer(b"\n", data))]
-    found = [(node, list(_imports(node, module))) for node in ast.walk(ast.parse(data))]
-    statements = [(node, imports) for node, imports in found if isinstance(node, ast.stmt) and imports]
+    found = [(node, list(_imports(node, module))) for node in _import_nodes(data)]
+    statements = [(node, imports) for node, imports in found if imports]
     for node, imports in sorted(statements, key=lambda each: (each[0].lineno, each[0].col_offset), reverse=True):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
