@@ -7,7 +7,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,8 @@ class Sample:
         return st.lists(self.row, min_size=min_size, max_size=max_size)
 
     def compute(self, rows: Sequence[Row], **options: Any) -> dict[str, Any]:
-        return self.load(**self.needed).compute(**columns(rows), **options)
+        result: dict[str, Any] = loaded(self.id).compute(**columns(rows), **options)
+        return result
 
     def state(self, rows: Sequence[Row]) -> Any:
         metric = self.load()
@@ -88,6 +89,13 @@ class Sample:
         """Those needed that must be known when rows come in, or the others."""
         option = self.load().definition.option
         return {name: value for name, value in self.needed.items() if option(name).with_rows == with_rows}
+
+
+@cache
+def loaded(sample_id: str) -> Any:
+    """The module that computes for a `Sample`: loading one takes longer than a few rows."""
+    (sample,) = (sample for sample in SAMPLES if sample.id == sample_id)
+    return sample.load(**sample.needed)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -78,7 +79,11 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {module: ast.parse(path.read_bytes()) for module, path in MODULES.items()}
+
+
+@cache
+def tree(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_bytes())
 
 
 def room(module: str) -> str:
@@ -94,7 +99,7 @@ def room(module: str) -> str:
 def imported(module: str) -> Iterator[str]:
     """The modules of this package that a module imports, anywhere in its text."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "toxeval")
         elif isinstance(node, ast.ImportFrom):
@@ -132,7 +137,7 @@ def test_the_kernel_needs_numpy_alone() -> None:
     """What else it uses, it imports where it uses it."""
     for module in [module for module in MODULES if room(module) == "core"]:
         libraries = set()
-        for node in TREES[module].body:
+        for node in tree(module).body:
             if isinstance(node, ast.Import):
                 libraries |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -144,7 +149,7 @@ def test_nobody_else_knows_a_metric_by_name() -> None:
     """Running text may: docstrings, and what the command's help says, have examples."""
     for module in [module for module in MODULES if room(module) not in NAME_METRICS]:
         words = []
-        for node in ast.walk(TREES[module]):
+        for node in ast.walk(tree(module)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and not re.search(r"\s", node.value):
                 words.append(node.value)
             elif isinstance(node, (ast.Name, ast.Attribute)):

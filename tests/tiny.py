@@ -1,59 +1,29 @@
-"""Tiny models of `transformers` made from a config, word salad for them, and how each one's output is scored plainly.
+"""Tiny models of `transformers` for word salad, and how each one's output is scored plainly.
 
-`CASES` lists what a Trainer may hand to a metric; needs torch and transformers.
+`CASES` lists what a Trainer may hand to a metric. Torch and transformers are imported once a model is made.
 """
 
+from __future__ import annotations
+
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from samples import CATEGORIES, INTENTS, SAFETY, SLOTS, SOLD, THREAT
-from torch import nn
-from transformers import (
-    BertConfig,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-    Trainer,
-    TrainingArguments,
-)
 
 import toxeval
 
+if TYPE_CHECKING:
+    import torch
+    from transformers import Trainer
+
 Row = dict[str, Any]
+#: So many words there are.
 VOCABULARY = 24
 N_ROWS = 30
-
-
-def config(**options: Any) -> BertConfig:
-    size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    return BertConfig(vocab_size=VOCABULARY, max_position_embeddings=16, **size, **options)
-
-
-class WithCategories(BertForSequenceClassification):
-    """Takes the categories that the metric wants, and does nothing with them."""
-
-    def forward(self, categories: Any = None, **inputs: Any) -> Any:
-        return super().forward(**inputs)
-
-
-class Joint(nn.Module):
-    """Intent and slots from one encoder, as a dict."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.encoder = BertModel(config())
-        self.intents, self.slots = nn.Linear(16, len(INTENTS)), nn.Linear(16, len(SLOTS))
-
-    def forward(self, input_ids: Any, attention_mask: Any, intent_labels: Any, slot_labels: Any) -> dict[str, Any]:
-        encoded = self.encoder(input_ids, attention_mask=attention_mask)
-        intents, slots = self.intents(encoded.pooler_output), self.slots(encoded.last_hidden_state)
-        loss = nn.functional.cross_entropy(intents, intent_labels)
-        loss = loss + nn.functional.cross_entropy(slots.flatten(0, 1), slot_labels.flatten(), ignore_index=-100)
-        return {"loss": loss, "intent_logits": intents, "slot_logits": slots}
 
 
 def rows(seed: int, labels: Callable[[list[int], int], Row], n: int = N_ROWS) -> list[Row]:
@@ -65,6 +35,8 @@ def rows(seed: int, labels: Callable[[list[int], int], Row], n: int = N_ROWS) ->
 
 def collate(batch: list[Row]) -> dict[str, torch.Tensor]:
     """Padded to the longest of the batch, so that batches differ in width; sequences of labels with -100."""
+    import torch
+
     columns = {key: [row[key] for row in batch] for key in batch[0]}
     columns["attention_mask"] = [[1] * len(text) for text in columns["input_ids"]]
     width = max(map(len, columns["input_ids"]))
@@ -95,7 +67,7 @@ class Case:
     Attributes:
         metric, config: what is loaded.
         best: the key of `metric_for_best_model`, higher is better.
-        model: makes the model.
+        model: the model's name in `tiny_models`, and what it is made with.
         labels: (words, position) -> a row's labels.
         plain: (predictions, label_ids) of the Trainer -> inputs of `compute`, written without the metric's own code.
     """
@@ -103,7 +75,7 @@ class Case:
     id: str
     metric: str
     best: str
-    model: Callable[[], nn.Module]
+    model: tuple[str, dict[str, Any]]
     labels: Callable[[list[int], int], Row]
     plain: Callable[[Any, Any], Row]
     config: str | None = None
@@ -112,7 +84,11 @@ class Case:
     options: Row = field(default_factory=dict)
 
     def trainer(self, folder: Path, metric: Any = None, data: list[Row] | None = None, **options: Any) -> Trainer:
+        import torch
+        from transformers import Trainer, TrainingArguments
+
         torch.manual_seed(0)
+        name, made_with = self.model
         arguments = TrainingArguments(
             output_dir=str(folder),
             per_device_train_batch_size=8,
@@ -126,7 +102,7 @@ class Case:
             **options,
         )
         return Trainer(
-            model=self.model(),
+            model=getattr(importlib.import_module("tiny_models"), name)(**made_with),
             args=arguments,
             train_dataset=rows(1, self.labels),  # type: ignore[arg-type]
             eval_dataset=rows(2, self.labels) if data is None else data,  # type: ignore[arg-type]
@@ -144,8 +120,8 @@ def some(words: list[int], i: int) -> int:
     return int(words[0] % 3 == 0)
 
 
-def classifier(**options: Any) -> Callable[[], nn.Module]:
-    return lambda: BertForSequenceClassification(config(**options))
+def classifier(**options: Any) -> tuple[str, dict[str, Any]]:
+    return "classifier", options
 
 
 def best_of_two(labels: tuple[str, ...]) -> Callable[[Any, Any], Row]:
@@ -192,7 +168,7 @@ CASES = [
         "sold-token",
         "sold_macro_f1",
         "f1_macro",
-        lambda: BertForTokenClassification(config()),
+        ("tagger", {}),
         lambda w, i: {"labels": [word % 2 for word in w]},
         token_rows,
         config="token",
@@ -236,7 +212,7 @@ CASES = [
         "dia-categories",
         "dia_safety_rate",
         "f1_macro",
-        lambda: WithCategories(config()),
+        ("with_categories", {}),
         lambda w, i: {"labels": some(w, i), "categories": i % len(CATEGORIES)},
         lambda p, r: best_of_two(SAFETY)(p, r[0]) | {"categories": names(r[1], CATEGORIES)},
         label_names=["labels", "categories"],
@@ -245,7 +221,7 @@ CASES = [
         "conda",
         "conda_joint",
         "jsa",
-        Joint,
+        ("Joint", {}),
         conda_labels,
         conda_rows,
         label_names=["intent_labels", "slot_labels"],

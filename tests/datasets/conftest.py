@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sources import CONDA, DIA, REPLIES, SOLD, jigsaw, write
+
+from toxeval.data import load_dataset
 
 
 @pytest.fixture
@@ -33,6 +36,11 @@ def kaggle(tmp_path: Path) -> Path:
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def real_conda(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return load_dataset("conda", data_dir=shared / "data" / "conda", cache_dir=tmp_path_factory.mktemp("conda"))
 
 
 @dataclass

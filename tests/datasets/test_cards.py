@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -70,21 +71,18 @@ def test_label_tuples_are_those_of_the_metric(name: str) -> None:
         assert getattr(metric, labels) == getattr(script, labels)
 
 
-def test_the_counts_of_conda(shared: Path, tmp_path: Path) -> None:
+def test_the_counts_of_conda(real_conda: Any) -> None:
     splits = section(card("conda")[1], "Splits")
-    data = load_dataset("conda", data_dir=shared / "data" / "conda", cache_dir=tmp_path)
-    both = [data["train"], data["validation"]]
+    both = [real_conda["train"], real_conda["validation"]]
     for field, feature in (("intent", both[0].features["intent"]), ("slot", both[0].features["slots"].feature)):
-        column = "slots" if field == "slot" else field
+        columns = [split["slots" if field == "slot" else field] for split in both]
+        counts = [Counter(chain.from_iterable(each) if field == "slot" else each) for each in columns]
         for label in feature.names:
-            number = feature.str2int(label)
-            counts = [
-                sum(value == number for row in split[column] for value in (row if field == "slot" else [row]))
-                for split in both
-            ]
-            assert re.search(rf"^\| {field} {label}, [^|]*\| {counts[0]} \| {counts[1]} \| \|$", splits, re.MULTILINE)
-    assert f"| utterances | {len(both[0])} | {len(both[1])} | {len(data['test'])} |" in splits
-    different = [sum(len(r["utterance"].split()) != len(r["tokens"]) for r in split) for split in both]
+            first, second = (count[feature.str2int(label)] for count in counts)
+            assert re.search(rf"^\| {field} {label}, [^|]*\| {first} \| {second} \| \|$", splits, re.MULTILINE)
+    assert f"| utterances | {len(both[0])} | {len(both[1])} | {len(real_conda['test'])} |" in splits
+    texts = [zip(split["utterance"], split["tokens"]) for split in both]
+    different = [sum(len(text.split()) != len(tokens) for text, tokens in each) for each in texts]
     assert f"{different[0]:,} train and {different[1]} validation" in card("conda")[1]
 
 
@@ -144,6 +142,7 @@ def test_the_example_runs_on_the_real_conda(
     assert scores["t_f1"] > 0.95, "the slots are a look-up"
 
 
+@pytest.mark.slow
 def test_the_example_runs_on_the_real_dia_safety(
     shared: Path, site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,11 +210,6 @@ def test_an_id_twice_stops_the_context(conda: Path, cache: Path, monkeypatch: py
         load_dataset("conda", "context", data_dir=conda, cache_dir=cache)
 
 
-@pytest.fixture(scope="module")
-def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return load_dataset("conda", data_dir=shared / "data" / "conda", cache_dir=tmp_path_factory.mktemp("conda"))
-
-
 def source_rows(shared: Path, file: str) -> list[dict[str, str]]:
     with (shared / "data" / "conda" / file).open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
@@ -229,8 +224,8 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("split", FILES)
-def test_every_real_row_against_the_csv_module(shared: Path, real: Any, split: str) -> None:
-    read = rows(real[split])
+def test_every_real_row_against_the_csv_module(shared: Path, real_conda: Any, split: str) -> None:
+    read = rows(real_conda[split])
     source = source_rows(shared, FILES[split])
     assert len(read) == len(source)
     for row, cells in zip(read, source):
@@ -246,9 +241,9 @@ def test_every_real_row_against_the_csv_module(shared: Path, real: Any, split: s
 
 
 @pytest.mark.parametrize("split", FILES)
-def test_real_counts(real: Any, split: str) -> None:
+def test_real_counts(real_conda: Any, split: str) -> None:
     n_rows, intents, slots, without_slots = COUNTS[split]
-    data = real[split]
+    data = real_conda[split]
     assert len(data) == n_rows
     assert tuple(list(data["intent"]).count(number) for number in range(4)) == intents
     flat = [slot for row in data["slots"] for slot in row]
@@ -256,8 +251,8 @@ def test_real_counts(real: Any, split: str) -> None:
     assert sum(not row for row in data["slots"]) == without_slots
 
 
-def test_the_word_na_survives(real: Any) -> None:
-    utterances = list(real["train"]["utterance"])
+def test_the_word_na_survives(real_conda: Any) -> None:
+    utterances = list(real_conda["train"]["utterance"])
     assert utterances.count("na") > 0
     assert utterances.count("") == 7
 

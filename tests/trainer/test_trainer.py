@@ -3,19 +3,19 @@
 import json
 import math
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
 from tiny import CASES, Case, rows
 
 import toxeval
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+pytestmark = [
+    pytest.mark.skipif(find_spec("transformers") is None, reason="transformers is not installed"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
 every = pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
 
 
