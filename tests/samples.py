@@ -74,7 +74,10 @@ class Sample:
         return st.lists(self.row, min_size=min_size, max_size=max_size)
 
     def compute(self, rows: Sequence[Row], **options: Any) -> dict[str, Any]:
-        result: dict[str, Any] = loaded(self.id).compute(**columns(rows), **options)
+        return self.compute_columns(columns(rows), **options)
+
+    def compute_columns(self, given: dict[str, Any], **options: Any) -> dict[str, Any]:
+        result: dict[str, Any] = loaded(self.id).compute(**given, **options)
         return result
 
     def state(self, rows: Sequence[Row]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from samples import SAMPLES, Row, Sample, assert_same, columns, ids, to_ids
 
@@ -86,13 +86,12 @@ FLAT: dict[str, Callable] = {
 }
 #: Containers of ids or numbers.
 NUMBERS: dict[str, Callable] = {
-    "tensor": tensor,
     "tensor_with_grad": lambda items: tensor(np.array(items, dtype=np.float64)).requires_grad_(),
-    "list_of_tensors": lambda items: list(tensor(items)),
     "whole_floats": lambda items: np.array(items, dtype=np.float64),
     "float_list": lambda items: [float(item) for item in items],
     "column_vector_series": lambda items: series(items).astype("float64"),
 }
+TENSORS: dict[str, Callable] = {"tensor": tensor, "list_of_tensors": lambda items: list(tensor(items))}
 #: Containers of one sequence of ids a row.
 SEQUENCES: dict[str, Callable] = {
     "list_of_arrays": lambda items: [np.array(item, dtype=np.int64) for item in items],
@@ -105,6 +104,9 @@ SEQUENCES: dict[str, Callable] = {
 }
 
 
+few = settings(max_examples=10)
+
+
 def copied(value: Any) -> Any:
     """Everything in it, and of which kind it is."""
     if isinstance(value, dict):
@@ -115,39 +117,29 @@ def copied(value: Any) -> Any:
     return type(value), copied(listed()) if listed else copy.deepcopy(value)
 
 
-def check(sample: Sample, rows: list[Row], convert: Callable) -> None:
+def check(sample: Sample, rows: list[Row], containers: dict[str, Callable]) -> None:
+    """The same scores whatever holds the columns."""
     wanted = sample.compute(rows, detailed=True)
-    given = {name: convert(items) for name, items in columns(rows).items()}
-    untouched = {name: copied(value) for name, value in given.items()}
-    found = sample.load(**sample.needed).compute(**given, detailed=True)
-    assert_same(found, wanted)
-    assert repr({name: copied(value) for name, value in given.items()}) == repr(untouched)
-
-
-few = settings(max_examples=10)
-
-
-@pytest.mark.parametrize("container", ANY)
-@pytest.mark.parametrize("sample", SAMPLES, ids=ids)
-@few
-@given(data=st.data())
-def test_any_container(sample: Sample, container: str, data: st.DataObject) -> None:
-    rows = data.draw(sample.rows())
-    check(sample, rows, ANY[container])
-    check(sample, to_ids(sample, rows), ANY[container])
+    for container, convert in containers.items():
+        note(container)
+        given = {name: convert(items) for name, items in columns(rows).items()}
+        untouched = {name: copied(value) for name, value in given.items()}
+        found = sample.compute_columns(given, detailed=True)
+        assert_same(found, wanted)
+        assert repr({name: copied(value) for name, value in given.items()}) == repr(untouched)
 
 
 FLAT_SAMPLES = [s for s in SAMPLES if not s.sequences and s.id != "conda_joint"]
 
 
-@pytest.mark.parametrize("container", FLAT)
-@pytest.mark.parametrize("sample", FLAT_SAMPLES, ids=ids)
+@pytest.mark.parametrize("sample", SAMPLES, ids=ids)
 @few
 @given(data=st.data())
-def test_one_value_a_row(sample: Sample, container: str, data: st.DataObject) -> None:
+def test_any_container(sample: Sample, data: st.DataObject) -> None:
     rows = data.draw(sample.rows())
-    check(sample, rows, FLAT[container])
-    check(sample, to_ids(sample, rows), FLAT[container])
+    containers = ANY | FLAT if sample in FLAT_SAMPLES else ANY
+    check(sample, rows, containers)
+    check(sample, to_ids(sample, rows), containers)
 
 
 def as_float32(name: str, value: float, sample: Sample) -> float:
@@ -157,32 +149,31 @@ def as_float32(name: str, value: float, sample: Sample) -> float:
     return float(str(number)) if probability else float(number)
 
 
-@pytest.mark.parametrize("container", NUMBERS)
 @pytest.mark.parametrize("sample", [s for s in FLAT_SAMPLES if s.variant != "three_way"], ids=ids)  # by name only
 @few
 @given(data=st.data())
-def test_numbers(sample: Sample, container: str, data: st.DataObject) -> None:
+def test_numbers(sample: Sample, data: st.DataObject) -> None:
     rows = to_ids(sample, data.draw(sample.rows()))
-    precise = "prediction_scores" in rows[0] or sample.metric == "oracle_collab"
-    if precise and container in ("tensor", "list_of_tensors"):  # torch makes float32 of Python floats
+    check(sample, rows, NUMBERS)
+    if "prediction_scores" in rows[0] or sample.metric == "oracle_collab":  # torch makes float32 of Python floats
         rows = [{k: as_float32(k, v, sample) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
-    check(sample, rows, NUMBERS[container])
+    check(sample, rows, TENSORS)
 
 
-@pytest.mark.parametrize("container", SEQUENCES)
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.sequences or s.id == "conda_joint"], ids=ids)
 @few
 @given(data=st.data())
-def test_sequences_of_ids(container: str, data: st.DataObject) -> None:
-    for sample in SAMPLES:
-        rows = to_ids(sample, data.draw(sample.rows()))
-        if sample.sequences:
-            check(sample, rows, SEQUENCES[container])
-        if sample.id == "conda_joint":  # columnar: a dict of two columns
-            columnar = lambda items: {  # noqa: E731
-                "intent": np.array([item["intent"] for item in items]),
-                "slots": SEQUENCES[container]([item["slots"] for item in items]),
-            }
-            check(sample, rows, columnar)
+def test_sequences_of_ids(sample: Sample, data: st.DataObject) -> None:
+    rows = to_ids(sample, data.draw(sample.rows()))
+    check(sample, rows, SEQUENCES if sample.sequences else {name: columnar(hold) for name, hold in SEQUENCES.items()})
+
+
+def columnar(hold: Callable) -> Callable:
+    """Records as a dict of two columns."""
+    return lambda items: {
+        "intent": np.array([item["intent"] for item in items]),
+        "slots": hold([item["slots"] for item in items]),
+    }
 
 
 def test_float32_would_flip_a_strict_threshold_and_float64_is_kept() -> None:
