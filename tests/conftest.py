@@ -28,7 +28,7 @@ runpy.run_path(str(STARTUP / "sitecustomize.py"))
 # A test run must give the same answer every time; `HYPOTHESIS_PROFILE=explore` looks for new counterexamples.
 quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
-    "ci", derandomize=True, database=None, deadline=None, max_examples=30, suppress_health_check=quiet
+    "ci", derandomize=True, database=None, deadline=None, max_examples=20, suppress_health_check=quiet
 )
 settings.register_profile(
     "explore", database=None, deadline=None, max_examples=1000, print_blob=True, suppress_health_check=quiet

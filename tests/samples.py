@@ -7,7 +7,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,11 @@ class Sample:
     def load(self, **options: Any) -> Any:
         return toxeval.load(self.metric, self.config, **options)
 
+    @cached_property
+    def _loaded(self) -> Any:
+        """For `compute`: loading takes longer than a few rows."""
+        return self.load(**self.needed)
+
     def script(self) -> Any:
         return importlib.import_module(f"toxeval.metrics.{self.metric}.scores")
 
@@ -77,7 +82,7 @@ class Sample:
         return self.compute_columns(columns(rows), **options)
 
     def compute_columns(self, given: dict[str, Any], **options: Any) -> dict[str, Any]:
-        result: dict[str, Any] = loaded(self.id).compute(**given, **options)
+        result: dict[str, Any] = self._loaded.compute(**given, **options)
         return result
 
     def state(self, rows: Sequence[Row]) -> Any:
@@ -92,13 +97,6 @@ class Sample:
         """Those needed that must be known when rows come in, or the others."""
         option = self.load().definition.option
         return {name: value for name, value in self.needed.items() if option(name).with_rows == with_rows}
-
-
-@cache
-def loaded(sample_id: str) -> Any:
-    """The module that computes for a `Sample`: loading one takes longer than a few rows."""
-    (sample,) = (sample for sample in SAMPLES if sample.id == sample_id)
-    return sample.load(**sample.needed)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

@@ -53,7 +53,7 @@ def test_p_of_no_difference_and_of_the_largest() -> None:
 
 
 def test_p_values_and_intervals_of_groups_agree() -> None:
-    n = 900
+    n = 300
     given_ = labels(n) | {"prediction_scores": probabilities(n)["predictions"]}
     groups = np.arange(n) ** 2 % 13 % 5
     metric = plain("threat_f1")

@@ -14,7 +14,7 @@ from toxeval.core.intervals import clopper_pearson, wilson
 FEW = {"3": [3] * 20, "3 to 10": [3 + (3 * i) % 8 for i in range(20)], "10": [10] * 20, "3 and 300": [3, 300] * 10}
 
 
-@pytest.mark.parametrize("k", [2, 5, 20])
+@pytest.mark.parametrize("k", [5, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 20))])
 @pytest.mark.parametrize("positives", FEW)
 def test_gaps_of_proportions(k: int, positives: str) -> None:
     n, rng = np.array(FEW[positives][:k]), np.random.default_rng(k)

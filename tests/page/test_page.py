@@ -71,7 +71,7 @@ def test_every_input_and_option_of_the_metric_is_there(page: Any) -> None:
 def test_every_example_works_with_every_choice(page: Any) -> None:
     for number, example in enumerate(page.examples):
         config, text = {"config_name": example.config}, example.text
-        first = page.score({"text": text, "options": {"confidence_level": "0.95", **config}})
+        first = page.score({"text": text, "options": {"confidence_level": "0.95", "n_resamples": "50", **config}})
         assert "message" not in first, first
         assert "<img" in page.draw({"text": text, "options": config})["html"], number
         assert next(name for key, name in page.cards.items() if f'data-key="{key}"' in first["html"]) in first["status"]

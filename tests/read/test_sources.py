@@ -181,7 +181,7 @@ def parquet(columns: dict[str, Any], **options: Any) -> bytes:
     ("columns", "message"),
     [
         ({"a": ["OFF"] * 100_001}, "100,001 rows; allowed: up to 100,000"),
-        ({"a": ["x" * 1_000_000] * 1_000}, "more than 100 MB, unpacked"),
+        ({"a": ["x" * 1_000_000] * 101}, "more than 100 MB, unpacked"),
         ({"a": ["x" * 50_000_000]}, "more than 40 MB, unpacked"),
         ({"a": [[1] * 2_000_001]}, "more values than are read here; allowed: up to 2,000,000"),
     ],
