@@ -43,18 +43,20 @@ def control(option: Option, value: Any) -> str:
 
 
 def _sliders(option: Option, value: Any) -> str:
-    """Sliders that write into a control's box: one for a small odd number, or one for each of several shares."""
-    ranges: dict[str, tuple[Any, ...]]
+    """What writes into a control's box: a slider for a small odd number, or one for each of several shares; for each of
+    several amounts a field."""
+    parts: dict[str, str]
     if isinstance(option, Whole) and option.odd:
-        ranges = {"": (option.low, MOST_BY_SLIDER, 2, value)}
-    elif isinstance(option, NamedNumbers) and option.all_names and option.high == 1:
-        ranges = {name: (0, 0.5, 0.01, (value or {}).get(name, 0)) for name in option.names}
+        parts = {"": f'type="range" min="{option.low}" max="{MOST_BY_SLIDER}" step="2" value="{value}"'}
+    elif isinstance(option, NamedNumbers) and option.all_names:
+        kind, none = ('type="range" max="0.5" step="0.01"', 0) if option.high == 1 else ('type="number" step="any"', "")
+        parts = {name: f'{kind} min="0" value="{(value or {}).get(name, none)}"' for name in option.names}
     else:
         return ""
     return "".join(
-        f'<label class="tox-slider">{label_of(name) or "By slider"} <input type="range" data-slides="{option.name}" '
-        f'data-part="{name}" min="{low}" max="{high}" step="{step}" value="{now}"></label>'
-        for name, (low, high, step, now) in ranges.items()
+        f'<label class="tox-slider">{label_of(name) or "By slider"} <input {about} '
+        f'data-slides="{option.name}" data-part="{name}"></label>'
+        for name, about in parts.items()
     )
 
 

@@ -156,7 +156,7 @@ const save = (name) => {
 const slide = (option) => {
   const parts = [...form.querySelectorAll(`[data-slides="${option}"]`)];
   const said = parts.map(({dataset, value}) => dataset.part ? `${dataset.part}=${value}` : value);
-  form.querySelector(`[data-option="${option}"]`).value = said.join(', ');
+  form.querySelector(`[data-option="${option}"]`).value = parts.some(({value}) => value) ? said.join(', ') : '';
 };
 
 // --- events
