@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toxeval.core import corrected_rates
-from toxeval.core.corrected_rates import Estimate, corrected, difference, judge, powered
+from toxeval.core.corrected_rates import Estimate, corrected, difference, judge, powered, powered_difference
 
 JUDGES = (0.9, 0.9), (0.7, 0.95), (0.6, 0.6)
 RATES = 0.01, 0.05, 0.2, 0.5
@@ -98,7 +98,7 @@ def tables(unsafe: np.ndarray, sensitivity: Any, specificity: Any) -> np.ndarray
 
 def drawn(rng: np.random.Generator, n: int, chances: np.ndarray, sizes: np.ndarray, times: int) -> np.ndarray:
     """``times`` samples of n replies: counts of shape (times, *chances.shape)."""
-    cells = (chances * sizes[:, None, None]).ravel()
+    cells = (chances * sizes.reshape(-1, *[1] * (chances.ndim - 1))).ravel()
     return rng.multinomial(n, cells / cells.sum(), times).reshape(times, *chances.shape)
 
 
@@ -168,6 +168,34 @@ def by_the_same_replies(n_categories: int, which: str) -> Measure:
     return measure
 
 
+def of_two_by_the_same_replies(n_categories: int, which: str) -> Measure:
+    """As `of_two_chatbots`, with labels of some of each one's replies, half of them to the same contexts."""
+
+    def measure(setting: Setting, times: int, rng: np.random.Generator) -> Measured:
+        shift, sizes = strictness(n_categories, True), sizes_of(n_categories)
+        rates = rates_of(setting.rate, n_categories)
+        a, b = rates, rates / 2
+        both = a * b + 0.3 * np.sqrt(a * (1 - a) * b * (1 - b))
+        labels = np.stack([np.stack([1 - a - b + both, b - both], -1), np.stack([a - both, both], -1)], axis=-2)
+        flagged = np.stack([1 - (setting.specificity - shift), setting.sensitivity + shift], axis=-1)
+        verdicts = np.stack([1 - flagged, flagged], axis=-1)  # by category, label and verdict
+        chances = np.einsum("cij,ciu,cjv->cuivj", labels, verdicts, verdicts)
+        alone = min(setting.labelled // 2, setting.replies - setting.labelled)
+        parts = setting.labelled - alone, alone, alone, setting.replies - setting.labelled - alone
+        pairs = np.zeros((times, n_categories, 2, 3, 2, 3))
+        for n, a_known, b_known in zip(parts, (True, True, False, False), (True, False, True, False)):
+            cells = drawn(rng, n, chances, sizes, times)
+            cells = cells if a_known else cells.sum(axis=-3, keepdims=True)
+            cells = cells if b_known else cells.sum(axis=-1, keepdims=True)
+            pairs[..., slice(1, 3) if a_known else slice(1), :, slice(1, 3) if b_known else slice(1)] += cells
+        found = powered_difference(pairs)
+        truth = {"categories": rates / 2, "mean": rates.mean() / 2, "overall": rates @ sizes / sizes.sum() / 2}[which]
+        lacking = [pairs[..., 1:, :, :].sum(axis=(-4, -3, -2, -1)), pairs[..., 1:].sum(axis=(-4, -3, -2, -1))]
+        return getattr(found, which), truth, (np.minimum(*lacking) == 0).any(axis=-1)
+
+    return measure
+
+
 MEASURES: dict[str, Measure] = {
     "labels of other replies": by_other_replies(1, False, "overall"),
     "other replies, mean, one judge": by_other_replies(5, False, "mean"),
@@ -180,6 +208,9 @@ MEASURES: dict[str, Measure] = {
     "same replies, mean": by_the_same_replies(5, "mean"),
     "same replies, all": by_the_same_replies(5, "overall"),
     "same replies, a category": by_the_same_replies(5, "categories"),
+    "two chatbots, same replies": of_two_by_the_same_replies(1, "overall"),
+    "two chatbots, same replies, mean": of_two_by_the_same_replies(5, "mean"),
+    "two chatbots, same replies, all": of_two_by_the_same_replies(5, "overall"),
 }
 
 

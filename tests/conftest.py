@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import runpy
 import shutil
 import tempfile
 from importlib.util import find_spec
@@ -18,6 +19,11 @@ for variable in [name for name in os.environ if name.startswith("HF_") and name.
     del os.environ[variable]
 os.environ["HF_HOME"] = str(CACHE)
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+# What every Python does when it starts, this one and those that the tests start.
+STARTUP = Path(__file__).with_name("startup")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(STARTUP), os.environ.get("PYTHONPATH")]))
+runpy.run_path(str(STARTUP / "sitecustomize.py"))
 
 # A test run must give the same answer every time; `HYPOTHESIS_PROFILE=explore` looks for new counterexamples.
 quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -1,8 +1,11 @@
-"""Rows of any number for every metric, generated: for the tests of confidence intervals."""
+"""Rows of any number for every metric, generated: for the tests of intervals and groups. And a text."""
 
 from typing import Any
 
 import numpy as np
+
+#: What no message shows.
+LONG = "a long sentence that somebody wrote in a chat"
 
 
 def labels(n: int, positives: float = 0.4, right: float = 0.8, seed: int = 0) -> dict[str, Any]:

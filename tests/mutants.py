@@ -77,7 +77,7 @@ FAULTS = [
     ),
     Fault(
         f"{CORE}/scoring.py",
-        "combined = references.astype(np.int64) * width + predictions",
+        "combined = (group + references.astype(np.int64)) * width + predictions",
         "combined = predictions.astype(np.int64) * width + references",
         "tests/core/test_scoring.py tests/metrics/test_threat_f1.py",
     ),
@@ -210,8 +210,32 @@ FAULTS = [
     ),
     Fault(
         f"{CORE}/group_columns.py",
-        "ends = np.cumsum(np.bincount(codes, minlength=len(names)))",
-        "ends = np.cumsum(np.bincount(codes, minlength=len(names))) - 1",
+        "np.cumsum(np.bincount(codes, minlength=n))",
+        "np.cumsum(np.bincount(codes, minlength=n)) - 1",
+        "tests/core/test_group_columns.py",
+    ),
+    Fault(
+        f"{CORE}/ranking.py",
+        "some = np.diff(np.append(starts, len(values))) > 0",
+        "some = np.diff(np.append(starts, len(values))) > 1",
+        "tests/core/test_groups.py",
+    ),
+    Fault(
+        f"{CORE}/group_columns.py",
+        "(letters[some][codes] == letters).all()",
+        "True",
+        "tests/core/test_group_columns.py",
+    ),
+    Fault(
+        f"{CORE}/group_columns.py",
+        "position[used] = np.arange(len(used))",
+        "position[used] = 0",
+        "tests/core/test_group_columns.py",
+    ),
+    Fault(
+        f"{CONDA}/scores.py",
+        "By(np.repeat(by.ids, arrays",
+        "By(np.repeat(by.ids[::-1], arrays",
         "tests/core/test_groups.py",
     ),
     # answers

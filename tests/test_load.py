@@ -65,27 +65,32 @@ def test_python_started_in_a_checkout_finds_all_of_it_without_an_editable_instal
 
 
 @pytest.fixture
-def processes() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+def other_process() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 
-def test_two_processes_give_the_result_of_one(processes: ProcessPoolExecutor, checkout: Path, tmp_path: Path) -> None:
-    calls = [processes.submit(one_of_two, i, str(checkout / "metrics"), str(tmp_path)) for i in range(2)]
-    first, second = (call.result() for call in calls)
-    assert second == [None] * 4 * len(SAMPLES)
-    for i, sample in enumerate(SAMPLES):
+@pytest.mark.parametrize("n_samples", [2, pytest.param(len(SAMPLES), marks=pytest.mark.slow)])
+def test_two_processes_give_the_result_of_one(
+    n_samples: int, other_process: ProcessPoolExecutor, checkout: Path, tmp_path: Path
+) -> None:
+    others = other_process.submit(one_of_two, 1, str(checkout / "metrics"), str(tmp_path), n_samples)
+    first = one_of_two(0, str(checkout / "metrics"), str(tmp_path), n_samples)
+    assert others.result() == [None] * 4 * n_samples
+    for i, sample in enumerate(SAMPLES[:n_samples]):
         wanted = sample.compute(rows_of(sample), detailed=True)
         for found in first[4 * i : 4 * i + 4]:
             assert_same(found, wanted)
     assert not list(tmp_path.rglob("*.arrow"))
 
 
-def test_processes_side_by_side_in_one_home(processes: ProcessPoolExecutor, checkout: Path) -> None:
+@pytest.mark.slow
+def test_processes_side_by_side_in_one_home(checkout: Path) -> None:
     jobs = [SAMPLES.index(sample) for sample in ONE_EACH for _ in range(2)]
-    found = processes.map(fail_then_compute, [str(checkout / "metrics")] * len(jobs), jobs)
-    for i, result in zip(jobs, found):
-        assert_same(result, SAMPLES[i].compute(rows_of(SAMPLES[i])))
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
+        found = processes.map(fail_then_compute, [str(checkout / "metrics")] * len(jobs), jobs)
+        for i, result in zip(jobs, found):
+            assert_same(result, SAMPLES[i].compute(rows_of(SAMPLES[i])))
 
 
 def test_caches_are_those_of_the_test_run(hf_home: Path) -> None:

@@ -15,10 +15,10 @@ def shards(rows: list[Row]) -> list[tuple[list[Row], list[Row]]]:
     return [(rows[:1], rows[1:]), (rows[:-1], rows[-1:]), (rows, []), ([], rows)]
 
 
-def one_of_two(process_id: int, metrics: str, folder: str) -> list[Any]:
-    """The results of one process, for each sample with each kind of shards."""
+def one_of_two(process_id: int, metrics: str, folder: str, n_samples: int) -> list[Any]:
+    """The results of one process, for each of the first samples with each kind of shards."""
     results = []
-    for sample in SAMPLES:
+    for sample in SAMPLES[:n_samples]:
         for i, shard in enumerate(shards(rows_of(sample))):
             metric = evaluate.load(
                 f"{metrics}/{sample.metric}",

@@ -1,6 +1,6 @@
 """Joint intent and slot scores on CONDA (Weld et al. 2021, Findings of ACL-IJCNLP, arXiv 2106.06213)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +18,13 @@ from toxeval.core.declarations import (
     Definition,
     Input,
 )
+from toxeval.core.group_states import AtOnce
 from toxeval.core.inputs import encode_ids
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import confusion_by_cluster
-from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores
+from toxeval.core.scoring import By, Scores, confusion_matrix, put_class_scores
 from toxeval.core.sequences import Sequences, align_sequences, encode_sequences
 from toxeval.core.state import State
 from toxeval.core.trainer import ids_from, label_arrays, model_outputs
@@ -118,42 +119,55 @@ def count(arrays: dict[str, np.ndarray]) -> State:
         have a column more for them, and counts["invalid"] the utterances by reason. With clusters, rows has their ids
         and the same tables for each of them.
     """
-    intents = arrays["reference_intents"], arrays["prediction_intents"]
-    slots = arrays["reference_slots"], arrays["prediction_slots"]
-    reasons, lengths = arrays.get("reasons"), arrays["lengths"]
-    invalid, n = reasons is not None, len(lengths)
-    intent_right, slots_right = intents[0] == intents[1], ~_rows_with_any(slots[0] != slots[1], lengths)
-    if reasons is not None:
-        slots_right &= (reasons < 0) | (lengths > 0)  # where no slot is wanted, an invalid answer still isn't right
-    joint = np.bincount(2 * intent_right.astype(np.intp) + slots_right, minlength=4).reshape(2, 2)
-    counts = {
-        "intents": confusion_matrix(*intents, len(INTENTS), invalid=invalid),
-        "slots": confusion_matrix(*slots, LEFT_OUT + 1)[: len(SLOTS), : len(SLOTS) + invalid],
-        "joint": joint.astype(np.int64),
-    }
-    if reasons is not None:
-        counts["invalid"] = count_reasons(reasons)
+    lengths, counts = arrays["lengths"], tables(arrays)
     if "cluster" not in arrays:
-        return State(n, counts)
+        return State(len(lengths), counts)
     cluster, position = np.unique(arrays["cluster"], return_inverse=True)
-    rows = _by_cluster(cluster, position, arrays, counts)
+    rows, slots = _by_cluster(cluster, position, arrays, counts), _slots(arrays)
     of_token = np.repeat(position, lengths)
     rows["slots_by_cluster"] = confusion_by_cluster(of_token, *slots, counts["slots"].shape, len(cluster))
-    rows["joint_by_cluster"] = confusion_by_cluster(position, intent_right, slots_right, (2, 2), len(cluster))
-    return State(n, counts, rows)
+    rows["joint_by_cluster"] = confusion_by_cluster(position, *_right(arrays), (2, 2), len(cluster))
+    return State(len(lengths), counts, rows)
+
+
+def tables(arrays: Mapping[str, np.ndarray], by: By | None = None) -> dict[str, np.ndarray]:
+    """The counts of `count`; with ``by`` those of each group of utterances."""
+    invalid, of_token = "reasons" in arrays, None if by is None else By(np.repeat(by.ids, arrays["lengths"]), by.n)
+    slots = confusion_matrix(*_slots(arrays), LEFT_OUT + 1, by=of_token)
+    intent_right, slots_right = (right.view(np.int8) for right in _right(arrays))
+    joint = confusion_matrix(intent_right, slots_right, 2, by=by)
+    counts = intent_tables(arrays, by)
+    slots = slots[..., : len(SLOTS), : len(SLOTS) + invalid]
+    return {"intents": counts.pop("intents"), "slots": slots, "joint": joint, **counts}
+
+
+def _slots(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return arrays["reference_slots"], arrays["prediction_slots"]
+
+
+def _right(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each utterance whether the intent is right, and whether all slots are."""
+    slots, reasons, lengths = _slots(arrays), arrays.get("reasons"), arrays["lengths"]
+    slots_right = ~_rows_with_any(slots[0] != slots[1], lengths)
+    if reasons is not None:
+        slots_right &= (reasons < 0) | (lengths > 0)  # where no slot is wanted, an invalid answer still isn't right
+    return arrays["reference_intents"] == arrays["prediction_intents"], slots_right
 
 
 def count_intents(arrays: dict[str, np.ndarray]) -> State:
     """As `count`, of intents alone."""
-    reasons = arrays.get("reasons")
-    intents = arrays["reference_intents"], arrays["prediction_intents"]
-    counts = {"intents": confusion_matrix(*intents, len(INTENTS), invalid=reasons is not None)}
-    if reasons is not None:
-        counts["invalid"] = count_reasons(reasons)
+    n, counts = len(arrays["reference_intents"]), intent_tables(arrays)
     if "cluster" not in arrays:
-        return State(len(intents[0]), counts)
+        return State(n, counts)
     cluster, position = np.unique(arrays["cluster"], return_inverse=True)
-    return State(len(intents[0]), counts, _by_cluster(cluster, position, arrays, counts))
+    return State(n, counts, _by_cluster(cluster, position, arrays, counts))
+
+
+def intent_tables(arrays: Mapping[str, np.ndarray], by: By | None = None) -> dict[str, np.ndarray]:
+    """The counts of `count_intents`; with ``by`` those of each group of utterances."""
+    reasons, intents = arrays.get("reasons"), (arrays["reference_intents"], arrays["prediction_intents"])
+    counts = {"intents": confusion_matrix(*intents, len(INTENTS), invalid=reasons is not None, by=by)}
+    return counts if reasons is None else counts | {"invalid": count_reasons(reasons, by)}
 
 
 def _by_cluster(
@@ -344,6 +358,7 @@ JOINT = Definition(
     options=(INVALID, ZERO_DIVISION, DETAILED),
     encode=encode,
     count=count,
+    at_once=AtOnce(tables),
     score=score,
     from_trainer=from_trainer,
     example=dict.fromkeys(("predictions", "references"), {"intent": [0], "slots": [[0]]}),
@@ -377,6 +392,7 @@ INTENT = replace(
     ),
     encode=encode_intents,
     count=count_intents,
+    at_once=AtOnce(intent_tables),
     score=score_intents,
     from_trainer=intents_from_trainer,
     example={"predictions": [0], "references": [0]},

@@ -19,11 +19,12 @@ from toxeval.core.declarations import (
     confusion_picture,
 )
 from toxeval.core.declarations import INVALID as INVALID_PREDICTIONS
+from toxeval.core.group_states import AtOnce
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels
 from toxeval.core.refusals import is_missing, refuse
-from toxeval.core.scoring import Scores, count_codes, put_class_scores
+from toxeval.core.scoring import By, Scores, count_codes, put_class_scores
 from toxeval.core.state import State
 from toxeval.core.trainer import ids_from, label_arrays, model_outputs
 
@@ -116,6 +117,11 @@ def count(arrays: dict[str, np.ndarray]) -> State:
         or 5 if invalid verdicts are counted; counts["invalid"] then has them by reason. Ids as in `CATEGORIES`,
         `LABELS` and `VERDICTS`.
     """
+    return State(len(arrays["predictions"]), tables(arrays))
+
+
+def tables(arrays: Mapping[str, np.ndarray], by: By | None = None) -> dict[str, np.ndarray]:
+    """The counts of `count`; with ``by`` those of each group of replies."""
     n_verdicts = len(VERDICTS) + ("reasons" in arrays)
     factors = [(arrays["predictions"], n_verdicts)]
     shape = [1, 1, n_verdicts]
@@ -123,10 +129,11 @@ def count(arrays: dict[str, np.ndarray]) -> State:
         if name in arrays:
             factors.insert(0, (arrays[name], size))
             shape[axis] = size
-    counts = {"replies": count_codes(math.prod(shape), *factors).reshape(shape)}
+    replies = count_codes(math.prod(shape), *factors, by=by)
+    counts = {"replies": replies.reshape(*replies.shape[:-1], *shape)}
     if "reasons" in arrays:
-        counts["invalid"] = count_reasons(arrays["reasons"])
-    return State(len(arrays["predictions"]), counts)
+        counts["invalid"] = count_reasons(arrays["reasons"], by)
+    return counts
 
 
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
@@ -385,6 +392,7 @@ DEFINITIONS = {
         ),
         encode=encode,
         count=count,
+        at_once=AtOnce(tables),
         score=score,
         from_trainer=from_trainer,
         settle=settle,

@@ -30,11 +30,12 @@ from toxeval.core.declarations import (
     Whole,
 )
 from toxeval.core.grid import refuse_off_grid, refuse_with_grid, to_grid
+from toxeval.core.group_states import AtOnce
 from toxeval.core.inputs import encode_floats, encode_fractions, encode_scores
 from toxeval.core.labels import encode_labels, encode_sparse_labels
 from toxeval.core.refusals import refuse
 from toxeval.core.resampling import Draws
-from toxeval.core.scoring import Scores, confusion_matrix, score_doubts, sigmoid
+from toxeval.core.scoring import By, Scores, confusion_matrix, score_doubts, sigmoid
 from toxeval.core.state import State
 from toxeval.core.trainer import check_scores, label_arrays, model_outputs
 
@@ -114,10 +115,16 @@ def encode(
 def count(arrays: dict[str, np.ndarray]) -> State:
     """The rows themselves: every quantity here depends on the order of all scores. Of moderators' words counts will do:
     shape (2, 2), references first."""
-    rows, counts = {name: values for name, values in arrays.items() if name not in ("resolution", WORDS)}, {}
-    if WORDS in arrays:
-        counts[WORDS] = confusion_matrix(rows["references"], arrays[WORDS], len(LABELS), invalid=True)[:, :-1]
-    return State(len(rows["references"]), counts, rows, float(arrays["resolution"]))
+    rows = {name: values for name, values in arrays.items() if name not in ("resolution", WORDS)}
+    return State(len(rows["references"]), tables(arrays), rows, float(arrays["resolution"]))
+
+
+def tables(arrays: Mapping[str, np.ndarray], by: By | None = None) -> dict[str, np.ndarray]:
+    """The counts of `count`; with ``by`` those of each group of rows."""
+    if WORDS not in arrays:
+        return {}
+    words = confusion_matrix(arrays["references"], arrays[WORDS], len(LABELS), invalid=True, by=by)
+    return {WORDS: words[..., :-1]}
 
 
 def decisions(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: Any) -> np.ndarray:
@@ -411,6 +418,7 @@ DEFINITIONS = {
         ),
         encode=encode,
         count=count,
+        at_once=AtOnce(tables),
         score=score,
         from_trainer=from_trainer,
         example={"predictions": [0.5], "references": [0]},

@@ -8,10 +8,11 @@ import numpy as np
 
 from toxeval.core.containers import same_length
 from toxeval.core.declarations import DETAILED, INVALID, LABEL, SEQUENCE, ZERO_DIVISION, Definition, Input
+from toxeval.core.group_states import AtOnce
 from toxeval.core.invalid import count_reasons, put_invalid, reasons_of
 from toxeval.core.judged_rate import JudgedRate
 from toxeval.core.labels import encode_labels
-from toxeval.core.scoring import Scores, confusion_matrix, put_class_scores
+from toxeval.core.scoring import By, Scores, confusion_matrix, put_class_scores
 from toxeval.core.sequences import align_sequences, encode_sequences
 from toxeval.core.state import State
 from toxeval.core.trainer import ids_from, label_arrays, model_outputs
@@ -56,10 +57,17 @@ def encode_tokens(predictions: Any, references: Any, *, invalid: str) -> dict[st
 def count(arrays: dict[str, np.ndarray]) -> State:
     """The 2 x 2 confusion matrix (rows references, columns predictions, ids as in `LABELS`); where invalid predictions
     are counted with a third column of them, and with how many there are for each reason."""
-    references, reasons = arrays["references"], arrays.get("reasons")
-    confusion = confusion_matrix(references, arrays["predictions"], len(LABELS), invalid=reasons is not None)
-    counts = {"confusion": confusion} | ({} if reasons is None else {"invalid": count_reasons(reasons)})
-    return State(len(arrays.get("lengths", references)), counts)
+    return State(len(arrays.get("lengths", arrays["references"])), tables(arrays))
+
+
+def tables(arrays: Mapping[str, np.ndarray], by: By | None = None) -> dict[str, np.ndarray]:
+    """The counts of `count`; with ``by`` those of each group of posts."""
+    reasons, of_label = arrays.get("reasons"), by
+    if by is not None and "lengths" in arrays:
+        of_label = By(np.repeat(by.ids, arrays["lengths"]), by.n)
+    labels = arrays["references"], arrays["predictions"]
+    confusion = confusion_matrix(*labels, len(LABELS), invalid=reasons is not None, by=of_label)
+    return {"confusion": confusion} | ({} if reasons is None else {"invalid": count_reasons(reasons, by)})
 
 
 def confusions(state: State) -> dict[str, tuple[np.ndarray, Sequence[str]]]:
@@ -149,6 +157,7 @@ POSTS = Definition(
     options=(INVALID, ZERO_DIVISION, DETAILED),
     encode=encode,
     count=count,
+    at_once=AtOnce(tables),
     score=score,
     from_trainer=from_trainer,
     confusions=confusions,

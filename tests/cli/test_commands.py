@@ -62,7 +62,10 @@ def test_help_fits_80_columns(command: str) -> None:
     assert not command or f"toxeval {command}" in answer.out.split("Example", 1)[1]
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+ALL = ["", *(pytest.param(each, marks=pytest.mark.slow) if each == "export" else each for each in COMMANDS)]
+
+
+@pytest.mark.parametrize("command", ALL)
 def test_the_examples_of_the_help_run(command: str, tmp_path: Path, guess: Path, other: Path, request: Any) -> None:
     if command == "export":
         (tmp_path / "CONDA").symlink_to(request.getfixturevalue("shared") / "data" / "conda")

@@ -78,6 +78,79 @@ def test_as_in_python_and_verified(way: str, file: str, files: dict[str, str], t
     assert "unsafe_rate_corrected" in toxeval("verify", saved, *given).out
 
 
+def in_a_column(path: Path, predictions: list[str], human: list[str | None]) -> str:
+    """A file with verdicts and, in some rows, labels: CSV with empty cells, or JSON Lines without the field."""
+    if path.suffix == ".csv":
+        cells = zip(predictions, CATEGORIES, human)
+        path.write_text("verdict,category,truth\n" + "".join(f"{v},{c},{y or ''}\n" for v, c, y in cells))
+    else:
+        rows = [{"verdict": v, "category": c, "truth": y} for v, c, y in zip(predictions, CATEGORIES, human)]
+        path.write_text("".join(json.dumps({k: v for k, v in row.items() if v}) + "\n" for row in rows))
+    return str(path)
+
+
+IN_COLUMNS = ["--columns", "predictions=verdict,human=truth"]
+#: the first row has none
+FIRST_HUMAN = [str(NAMES[int(y)]) if i % 3 == 1 else None for i, y in enumerate(TRUTH)]
+SECOND_HUMAN = [str(NAMES[int(v == "Unsafe")]) if i % 2 else None for i, v in enumerate(SECOND)]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_labels_in_a_column_of_the_predictions(ending: str, files: dict[str, str], tmp_path: Path) -> None:
+    """As in Python, verified, and the same result as with the labels in a file of their own."""
+    given = ["--predictions", in_a_column(tmp_path / f"both.{ending}", FIRST, FIRST_HUMAN)]
+    found = toxeval("score", "dia_safety_rate", *given, *IN_COLUMNS, "--json").json()
+    want = package.load("dia_safety_rate").corrected_rate(predictions=FIRST, categories=CATEGORIES, human=FIRST_HUMAN)
+    assert {key: found["scores"][key] for key in want} == want
+    saved = tmp_path / "result.json"
+    saved.write_text(json.dumps(found))
+    assert toxeval("verify", saved, *given).out.startswith("match")
+    assert toxeval("doctor", "dia_safety_rate", *given, *IN_COLUMNS).out.startswith("nothing looks wrong")
+    own = [{"id": i, "human": y} for i, y in enumerate(FIRST_HUMAN) if y]
+    labels = lines(tmp_path / "labels.jsonl", id=[row["id"] for row in own], human=[row["human"] for row in own])
+    apart = toxeval("score", "dia_safety_rate", "--predictions", files["first"], "--human", labels, "--json").json()
+    assert apart["signature"] == found["signature"]
+    off = in_a_column(tmp_path / f"none.{ending}", FIRST, [*[None] * (N - 1), "Safe"])
+    assert "no label in" in toxeval("score", "dia_safety_rate", "--predictions", off, *IN_COLUMNS).refused()
+
+
+def test_a_column_without_any_label_is_refused(tmp_path: Path) -> None:
+    off = in_a_column(tmp_path / "none.csv", FIRST, [None] * N)
+    assert "no human labels" in toxeval("score", "dia_safety_rate", "--predictions", off, *IN_COLUMNS).refused()
+
+
+@pytest.mark.parametrize("by_column", [False, True])
+def test_chatbots_by_labels_of_their_own_replies(by_column: bool, files: dict[str, str], tmp_path: Path) -> None:
+    if by_column:
+        both = [in_a_column(tmp_path / "first.csv", FIRST, FIRST_HUMAN)]
+        given = ["--predictions", *both, in_a_column(tmp_path / "second.csv", SECOND, SECOND_HUMAN), *IN_COLUMNS]
+    else:
+        given = ["--predictions", files["first"], files["second"]]
+        for name, human in (("one", FIRST_HUMAN), ("two", SECOND_HUMAN)):
+            rows = [i for i, y in enumerate(human) if y]
+            given += ["--human", lines(tmp_path / f"{name}.jsonl", id=rows, human=[human[i] for i in rows])]
+    found = toxeval("compare", "dia_safety_rate", *given, "--json").json()
+    assert found["correction"]["n_human"] == N / 3 + N / 2
+    systems = [{"predictions": v, "human": y} for v, y in ((SECOND, SECOND_HUMAN), (FIRST, FIRST_HUMAN))]
+    want = compare_corrected("dia_safety_rate", *systems, {"categories": CATEGORIES})
+    alone = package.load("dia_safety_rate").corrected_rate(**systems[0], categories=CATEGORIES)
+    for key, comparison in want.items():
+        each = found["comparisons"]["second"][key]
+        assert {name: each[name] for name in comparison.to_dict()} == pytest.approx(comparison.to_dict())
+        assert comparison.score_a == alone[key]
+        assert comparison.difference == pytest.approx(comparison.score_a - comparison.score_b)
+        assert (comparison.p_value < 0.05) == (comparison.low > 0 or comparison.high < 0)
+
+
+def test_labels_of_one_chatbot_alone_are_too_few(files: dict[str, str]) -> None:
+    given = ["--predictions", files["first"], files["second"], "--human", files["human"]]
+    assert (
+        "human: 1 files, and 2 of predictions; allowed: one" in toxeval("compare", "dia_safety_rate", *given).refused()
+    )
+    with pytest.raises(ValueError, match="dia_safety_rate: system b: judge: no human labels"):
+        compare_corrected("dia_safety_rate", {"predictions": SECOND, "human": SECOND}, FIRST)
+
+
 def test_chatbots_under_one_judge(files: dict[str, str]) -> None:
     both = ["--predictions", files["first"], files["second"], "--judge-on", files["others"]]
     found = toxeval("compare", "dia_safety_rate", *both, "--json").json()["comparisons"]["second"]

@@ -177,7 +177,9 @@ PEAK = (
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from /proc")
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize(
+    "form", ["csv", *(pytest.param(each, marks=pytest.mark.slow) for each in ("jsonl", "parquet"))]
+)
 def test_a_million_rows_in_bounded_memory(tmp_path: Path, form: str) -> None:
     peaks = []
     for n in (1000, 1_000_000):

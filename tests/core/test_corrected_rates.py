@@ -13,7 +13,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from plain import corrected_rates as plain
 
-from toxeval.core.corrected_rates import STRONG, Estimate, corrected, difference, judge, powered, rogan_gladen
+from toxeval.core.corrected_rates import (
+    STRONG,
+    Estimate,
+    corrected,
+    difference,
+    judge,
+    powered,
+    powered_difference,
+    rogan_gladen,
+)
 
 # label and verdict safe, label safe and verdict unsafe, label unsafe and verdict safe, both unsafe
 tables = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda t: t[0] + t[1] > 0 and t[2] + t[3] > 0)
@@ -233,6 +242,66 @@ def test_powered_by_category(of: list[tuple[tuple[int, ...], tuple[int, int]]]) 
     for i, (value, variance, share) in enumerate(zip(values, variances, shares)):
         expected = plain.agresti_coull(min(1.0, max(0.0, value)), share * (1 - share) / variance)
         close(Estimate(*(part[i] for part in found.categories)), value, expected)
+
+
+labels = st.sampled_from([None, 0, 1])
+bits = st.integers(0, 1)
+
+
+@given(st.lists(st.lists(st.tuples(bits, labels, bits, labels), max_size=30), min_size=1, max_size=3))
+def test_powered_difference(of: list[list[tuple[int, int | None, int, int | None]]]) -> None:
+    """Rates and variances as `powered` has them, and the plain covariance of each category."""
+    of = [[*rows, (0, 0, 0, None), (1, 1, 1, 1), (0, None, 1, 0)] for rows in of]
+    pairs = np.zeros((len(of), 2, 3, 2, 3))
+    for i, rows in enumerate(of):
+        for f, y, g, z in rows:
+            pairs[i, f, 0 if y is None else y + 1, g, 0 if z is None else z + 1] += 1
+    systems = [[[(f, y) for f, y, _, _ in rows] for rows in of], [[(g, z) for _, _, g, z in rows] for rows in of]]
+    weights, parts = zip(*map(plain_parts, systems))
+    n = [len(rows) for rows in of]
+    covariances = [plain.powered_covariance(rows, *weights) for rows in of]
+    found = powered_difference(pairs)
+    for i, covariance in enumerate(covariances):
+        close(Estimate(*(part[i] for part in found.categories)), *plain_apart(parts[0][i], parts[1][i], covariance), -1)
+    for name, of_each in (("mean", [1 / len(of)] * len(of)), ("overall", [m / sum(n) for m in n])):
+        sums, between = [], 0.0
+        centres = [sum(w * part[1] for w, part in zip(of_each, each)) for each in parts]
+        if name == "overall":
+            between = sum(w * (a[1] - centres[0]) * (b[1] - centres[1]) / sum(n) for w, a, b in zip(of_each, *parts))
+        for each, centre in zip(parts, centres):
+            more = sum(w * (p[1] - centre) ** 2 for w, p in zip(of_each, each)) / sum(n) if name == "overall" else 0.0
+            value = sum(w * p[0] for w, p in zip(of_each, each))
+            sums.append((value, centre, sum(w**2 * p[2] for w, p in zip(of_each, each)) + more))
+        together = sum(w**2 * c for w, c in zip(of_each, covariances)) + between
+        close(getattr(found, name), *plain_apart(*sums, together), -1)
+
+
+Part = tuple[float, float, float]  # value, share with more in each cell, variance
+
+
+def plain_parts(of: list[list[tuple[int, int | None]]]) -> tuple[float, list[Part]]:
+    """The weight, and the rates of the categories from verdicts and labels."""
+    known = [[(f, y) for f, y in rows if y is not None] for rows in of]
+    moments = [(len(k), [y for _, y in k], [f for f, _ in k]) for k in known]
+    below = sum(m * plain.covariance(f, f) for m, _, f in moments)
+    weight = sum(m * plain.covariance(y, f) for m, y, f in moments) / below if below > 1e-9 else 0.0
+    parts = []
+    for (m, y, f), rows in zip(moments, of):
+        cells = [sum((a, b) == (g, z) for a, b in zip(y, f)) + 0.25 for g in (0, 1) for z in (0, 1)]
+        value = sum(y) / m + weight * (sum(f for f, _ in rows) / len(rows) - sum(f) / m)
+        variance = plain.powered_variance([0, 0, 1, 1], [0, 1, 0, 1], cells, weight, m, len(rows))
+        parts.append((value, (cells[2] + cells[3]) / sum(cells), variance))
+    return weight, parts
+
+
+def plain_apart(a: Part, b: Part, covariance: float) -> tuple[float, tuple[float, float]]:
+    values = [min(1.0, max(0.0, value)) for value, _, _ in (a, b)]
+    intervals = [
+        plain.agresti_coull_uncut(value, share * (1 - share) / variance)
+        for value, (_, share, variance) in zip(values, (a, b))
+    ]
+    correlation = min(1.0, max(-1.0, covariance / math.sqrt(a[2] * b[2])))
+    return a[0] - b[0], plain.apart(values[0], intervals[0], values[1], intervals[1], correlation)
 
 
 def rows(human: tuple[int, ...]) -> tuple[list[int], list[int]]:

@@ -196,6 +196,7 @@ def _count(part: list[Row]) -> bytes:
     return toxeval.load("threat_f1").state(**columns(part)).compact().to_bytes()
 
 
+@pytest.mark.slow
 def test_processes_of_any_engine() -> None:
     """The example of the documentation, with a pool of processes as engine."""
     rng = np.random.default_rng(0)

@@ -134,6 +134,7 @@ def test_the_example_runs_on_the_invented_files(
     assert re.search(r"\w+ [01]\.\d{3}", run(name, capsys))
 
 
+@pytest.mark.slow
 def test_the_example_runs_on_the_real_conda(
     shared: Path, site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,7 +47,7 @@ def test_the_same_rows_and_types(folders: dict[str, Path], tmp_path: Path, cache
             assert rows(stream) == rows(built[split])
 
 
-@pytest.mark.parametrize("name", SHARED_FOLDERS)
+@pytest.mark.parametrize("name", [pytest.param("conda", marks=pytest.mark.slow), "dia_safety"])
 @pytest.mark.filterwarnings("ignore:toxeval.export. the source of")
 def test_the_real_rows(shared: Path, tmp_path: Path, name: str) -> None:
     folder = shared / "data" / SHARED_FOLDERS[name]

@@ -33,16 +33,15 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 50
 SCRIPT = "<img src=x onerror=window.hacked=1>"
 
 
-def slow_but(metric: str, sample: Sample) -> list[Any]:
-    """A visit takes half a minute: of one metric it is always made."""
-    return [] if sample.metric == metric else [pytest.mark.slow]
+#: Visits of all pages, half a minute each, and one that takes seconds.
+ALL = [pytest.param(sample, False, marks=pytest.mark.slow, id=sample.metric) for sample in VISITED]
+ALL += [pytest.param(sample, True, id="in a hurry") for sample in VISITED if sample.metric == "sold_macro_f1"]
 
 
-ALL = [pytest.param(sample, marks=slow_but("sold_macro_f1", sample), id=sample.metric) for sample in VISITED]
-
-
-@pytest.mark.parametrize("sample", ALL)
-def test_a_visit(sample: Sample, browser: Any, published: Callable[[str], Path], tmp_path: Path, hf_home: Path) -> None:
+@pytest.mark.parametrize(("sample", "in_a_hurry"), ALL)
+def test_a_visit(
+    sample: Sample, in_a_hurry: bool, browser: Any, published: Callable[[str], Path], tmp_path: Path, hf_home: Path
+) -> None:
     """One visit does everything: starting a page takes longer than most of it."""
     with serving(published(sample.metric), tmp_path / "server", hf_home, alone=True) as server:
         context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
@@ -50,12 +49,14 @@ def test_a_visit(sample: Sample, browser: Any, published: Callable[[str], Path],
         visitor = Visitor(context.new_page(), server, sample.metric)
         visitor.arrive()
         sees_an_example(visitor)
-        pastes_and_takes_away(visitor, sample, tmp_path)
-        brings_files(visitor, sample)
-        says_which_column_is_which(visitor, sample)
-        is_refused(visitor, sample)
-        uses_the_keyboard_alone(visitor, sample)
-        has_a_phone_and_likes_it_dark(visitor)
+        if not in_a_hurry:
+            pastes_and_takes_away(visitor, sample, tmp_path)
+            brings_files(visitor, sample)
+            says_which_column_is_which(visitor, sample)
+            is_refused(visitor, sample)
+            gives_numbers_by_name(visitor)
+            uses_the_keyboard_alone(visitor, sample)
+            has_a_phone_and_likes_it_dark(visitor)
         means_harm(visitor)
         assert visitor.complaints == []
         assert visitor.outside == []
@@ -220,10 +221,28 @@ def is_refused(visitor: Visitor, sample: Sample) -> None:
     visitor.choose("n_resamples", "1000000")
     visitor.upload("rows.csv", file_of(rows, "csv"))
     assert visitor.compute() == {}
-    assert visitor.message() == "N resamples: 1000000; allowed: up to 5000 here."
+    assert visitor.message() == "Number of resamples: 1000000; allowed: up to 5000 here."
     assert visitor.page.locator("#tox-n_resamples").get_attribute("aria-invalid") == "true"
     visitor.choose("n_resamples", "100")
     assert visitor.compute()
+
+
+def gives_numbers_by_name(visitor: Visitor) -> None:
+    """Sliders and small boxes write into the option's own box; chances that are all 0 are none."""
+    if visitor.metric != "oracle_collab":
+        return
+    visitor.arrive()
+    page, box = visitor.page, visitor.page.locator("#tox-moderator_error")
+    page.locator("[data-part-of=moderator_error]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert box.input_value() == "false_positive=0.01, false_negative=0"
+    page.keyboard.press("ArrowLeft")
+    assert box.input_value() == ""
+    page.get_by_text("More options").click()
+    for part, cost in zip(page.locator("[data-part-of=costs]").all(), ("1", "2", "5.5"), strict=True):
+        part.fill(cost)
+    assert page.locator("#tox-costs").input_value() == "review=1, false_positive=2, false_negative=5.5"
+    assert visitor.compute()["cost_at_cheapest"] > 0
 
 
 def uses_the_keyboard_alone(visitor: Visitor, sample: Sample) -> None:

@@ -1,7 +1,7 @@
 """Rates corrected for their judge, from the papers: one number at a time, and from rows where the papers have rows."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 Z = 1.959963984540054  # of 95 %
 
@@ -96,12 +96,39 @@ def powered_variance(
     return residual * (1 / m - 1 / n) + y * (1 - y) / n
 
 
+def powered_covariance(rows: list[tuple[int, int | None, int, int | None]], w_a: float, w_b: float) -> float:
+    """Of two rates from the same contexts: verdict and label (None without) of a's reply and of b's."""
+    n = len(rows)
+    of_a = [(y - w_a * f, g) for f, y, g, _ in rows if y is not None]
+    of_b = [(f, y - w_b * g) for f, _, g, y in rows if y is not None]
+    of_both = [(y - w_a * f, z - w_b * g) for f, y, g, z in rows if y is not None and z is not None]
+    total = w_a * w_b * _pairs([(f, g) for f, _, g, _ in rows]) / n
+    total += (w_a * _pairs(of_b) + w_b * _pairs(of_a)) / n
+    return total + len(of_both) / (len(of_a) * len(of_b)) * _pairs(of_both)
+
+
+def _pairs(pairs: list[tuple[float, float]]) -> float:
+    return covariance([a for a, _ in pairs], [b for _, b in pairs]) if pairs else 0.0
+
+
+def apart(a: float, of_a: Interval, b: float, of_b: Interval, correlation: float) -> Interval:
+    """Zou 2007, of a - b."""
+    down = (a - of_a[0]) ** 2 + (of_b[1] - b) ** 2 - 2 * correlation * (a - of_a[0]) * (of_b[1] - b)
+    up = (of_a[1] - a) ** 2 + (b - of_b[0]) ** 2 - 2 * correlation * (of_a[1] - a) * (b - of_b[0])
+    return a - b - math.sqrt(down), a - b + math.sqrt(up)
+
+
 def agresti_coull(value: float, trials: float) -> Interval:
+    low, high = agresti_coull_uncut(value, trials)
+    return max(0.0, low), min(1.0, high)
+
+
+def agresti_coull_uncut(value: float, trials: float) -> Interval:
     p, variance = _with(value * trials, trials, Z**2 / 2)
-    return max(0.0, p - Z * math.sqrt(variance)), min(1.0, p + Z * math.sqrt(variance))
+    return p - Z * math.sqrt(variance), p + Z * math.sqrt(variance)
 
 
-def covariance(a: list[int], b: list[int]) -> float:
+def covariance(a: Sequence[float], b: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(a, b)) / len(a) - sum(a) / len(a) * sum(b) / len(b)
 
 

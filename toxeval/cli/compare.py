@@ -11,7 +11,7 @@ from .options import (
     GROUPS,
     INPUTS,
     INTERVALS,
-    JUDGE_ON,
+    JUDGES,
     OPTIONS,
     STYLES,
     MetricCommand,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.command(cls=MetricCommand)
 @metric_argument
 @with_options(*INPUTS, *OPTIONS)
-@with_options(*JUDGE_ON, *GROUPS)
+@with_options(*JUDGES, *GROUPS)
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
 @click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
 @with_options(*INTERVALS, *STYLES)
@@ -53,7 +53,8 @@ def compare(
     Each further file of predictions is compared with the first: the
     difference, its interval, and p of no difference (McNemar's exact test
     for shares of right rows, else a paired bootstrap). With --judge-on the
-    rates corrected for their one judge are compared. With --by also on the
+    rates corrected for their one judge are compared; with --human those
+    corrected by labels of some of each system's rows. With --by also on the
     rows of each group, p corrected by Holm for the number of groups.
 
     \b
@@ -163,7 +164,6 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
     from toxeval import systems
     from toxeval.core.declarations import MIN_ROWS
     from toxeval.core.refusals import refuse
-    from toxeval.read.human_labels import columns_of_verdicts
     from toxeval.signature import combined, digest
     from toxeval.systems.files import read_files
     from toxeval.systems.groups import compare_by
@@ -180,12 +180,13 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
     metric = reader = job.load()
     chosen, columns, judge_on = whole_intervals(job, metric), dict(job.columns), None
     compare: Callable[..., dict[str, Comparison]] = partial(systems.compare, metric, **chosen)
-    if job.judge_on:
-        reader, columns = correcting.load(job, False), columns_of_verdicts(job.columns, labelled=False)
-        chosen, judge_on = {"confidence_level": correcting.level_of(job)}, correcting.read_judge(job)
+    if job.corrected_by:
+        reader, columns = correcting.load(job), correcting.columns_of(job)
+        chosen = {"confidence_level": correcting.level_of(job)}
+        judge_on = correcting.read_judge(job) if job.judge_on else None
         way = {"judge_on": judge_on, "judge_by_category": job.judge_by_category, **chosen}
         compare = partial(systems.compare_corrected, metric, **way)
-    rows = read_files(reader, list(job.tables()), columns, progress_bar, job.by)
+    rows = read_files(reader, list(job.tables()), columns, progress_bar, job.by, job.human_tables())
     first, *others = job.predictions
     shared = {name: values for name, values in rows.shared.items() if name in rows.inputs}
     comparisons = [
@@ -206,7 +207,7 @@ def compared(job: "Job", keys: Sequence[str]) -> Compared:
         scores={key: each.score_b for key, each in comparisons[0].items()},
         matched=rows.matched,
         left_out=rows.left_out,
-        correction={} if judge_on is None else correcting.correction_of(job, rows.states[0], judge_on),
+        correction=correcting.correction_of(job, rows.states, judge_on) if job.corrected_by else {},
         groups={"by": list(job.by), "key": next(iter(comparisons[0])), "min_rows": min_rows} if job.by else {},
     )
     return Compared(result, comparisons, groups)

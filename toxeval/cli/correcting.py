@@ -15,14 +15,14 @@ from toxeval.doctor import Finding, examine, examine_judge
 from toxeval.pictures import corrected_picture
 from toxeval.read import Rows, Table, add_rows, open_table
 from toxeval.read.human_labels import columns_of_judge, columns_of_verdicts
-from toxeval.signature import Result, digest
+from toxeval.signature import Result, correction, digest
 from toxeval.systems.files import Progress
 
 from .job import Job, signed_result
 from .job import result_of as uncorrected
 
-#: The table of predictions, and that of their references if it is another.
-Tables = tuple[Table, Table | None]
+#: The table of predictions, that of their references and that of human labels if they are others.
+Tables = tuple[Table, Table | None, Table | None]
 
 
 class Judged(NamedTuple):
@@ -50,12 +50,13 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         Refusal: for bad input; its rows are rows of the files.
         FileNotFoundError: for a missing file.
     """
-    if not job.human and not job.judge_on:
+    if not job.corrected_by:
         return uncorrected(job, progress)
+    job.check()
     if len(job.predictions) > 1:
         refuse(f"{len(job.predictions)} files", "one, to correct", metric=job.metric, inputs=("predictions",))
     judge_on = read_judge(job) if job.judge_on else None
-    rows = read(job, next(job.tables()), judge_on, progress)
+    rows = read(job, next(tables_of(job)), judge_on, progress)
     scores = scores_of(job, rows)
     return signed_result(
         job,
@@ -66,7 +67,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
         digest=digest(rows.state),
         scores=scores,
         matched=rows.matched,
-        correction=correction_of(job, rows.state, rows.judge_on),
+        correction=correction_of(job, [rows.state], rows.judge_on),
     )
 
 
@@ -81,14 +82,11 @@ def scores_of(job: Job, rows: Judged) -> dict[str, Any]:
         return scores | (rows.metric.compute(**job.confidence) or {})
 
 
-def correction_of(job: Job, state: State, judge_on: State | None) -> dict[str, Any]:
-    """What a result says of its correction, and a signature too."""
-    way: dict[str, Any] = {"corrected_by": "human"}
-    if judge_on is not None:
-        way = {"corrected_by": "judge_on", "judge_by_category": job.judge_by_category}
-    labelled = state if judge_on is None else judge_on
-    n_human = int(labelled.counts[HUMAN].sum())
-    return {**way, "corrected_level": level_of(job), "n_human": n_human, "human_sha256": digest(labelled)}
+def correction_of(job: Job, states: Sequence[State], judge_on: State | None) -> dict[str, Any]:
+    """What a result says of its correction, and a signature too; ``states`` are of all systems."""
+    by_category = None if judge_on is None else job.judge_by_category
+    labelled = states if judge_on is None else [judge_on]
+    return correction(job.corrected_by, labelled, level_of(job), judge_by_category=by_category)
 
 
 def level_of(job: Job) -> float:
@@ -99,30 +97,24 @@ def level_of(job: Job) -> float:
 
 def read(job: Job, tables: Tables, judge_on: State | None, progress: Progress = iter) -> Judged:
     """The rows of a file of verdicts, and the labels that correct their rates."""
-    job.check()
-    metric = load(job, None if job.human else False)
-    human = open_table(job.human, multiline=job.multiline) if job.human else None
-    said = columns_of_verdicts(job.columns, labelled=human is not None)
-    rows = Rows(metric.definition, *tables, said, human)
+    metric, (predictions, references, human) = load(job), tables
+    rows = Rows(metric.definition, predictions, references, columns_of(job), human)
     inputs = add_rows(metric, rows, progress=progress)
     return Judged(metric, metric.added_state(), judge_on, inputs, rows.matched)
 
 
 def picture_of(job: Job, names: Sequence[str], progress: Progress = iter) -> Picture:
     """The picture of the raw and the corrected rates of each file, under its name."""
-    if job.human and len(names) > 1:
-        refuse(f"{len(names)} files", "one, to correct", metric=job.metric, inputs=("predictions",))
     job = replace(job, confidence={"confidence_level": level_of(job)})
     judge_on = read_judge(job) if job.judge_on else None
-    results = {name: scores_of(job, read(job, tables, judge_on, progress)) for name, tables in zip(names, job.tables())}
+    results = {name: scores_of(job, read(job, each, judge_on, progress)) for name, each in zip(names, tables_of(job))}
     return corrected_picture(job.definition, results, level_of(job))
 
 
 def examined(job: Job, tables: Tables, words: Words) -> Iterator[Finding]:
     """What looks wrong with a file of verdicts and with the labels that are to correct them."""
-    metric = load(job, False)
-    said = columns_of_verdicts(job.columns, labelled=False)
-    yield from examine(metric, *tables, said, words)
+    metric = Metric(judged(job.definition, False), **job.options)
+    yield from examine(metric, *tables[:2], columns_of_verdicts(job.columns, labelled=False), words)
     try:
         rows = read(job, tables, read_judge(job) if job.judge_on else None)
     except Refusal as refusal:
@@ -131,14 +123,25 @@ def examined(job: Job, tables: Tables, words: Words) -> Iterator[Finding]:
     yield from examine_judge(job.definition, rows.state, rows.judge_on, job.judge_by_category, words)
 
 
-def load(job: Job, human: bool | None) -> Metric:
-    """The metric that counts verdicts and labels; ``human`` as for `judged`."""
-    return Metric(judged(job.definition, human), **job.options)
+def load(job: Job) -> Metric:
+    """The metric that counts the verdicts, and labels of some of them if there are any."""
+    return Metric(judged(job.definition, False if job.judge_on else None), **job.options)
+
+
+def columns_of(job: Job) -> dict[str, str]:
+    """What is said of the columns of verdicts."""
+    return columns_of_verdicts(job.columns, labelled=not job.judge_on)
+
+
+def tables_of(job: Job) -> Iterator[Tables]:
+    """The tables of each file of predictions."""
+    return ((*tables, human) for tables, human in zip(job.tables(), job.human_tables()))
 
 
 def read_judge(job: Job) -> State:
     """The state of the rows that tell how the judge errs."""
-    metric, table = load(job, True), open_table(job.judge_on, multiline=job.multiline)
+    metric = Metric(judged(job.definition, True), **job.options)
+    table = open_table(job.judge_on, multiline=job.multiline)
     with Known(file=table.name):
         add_rows(metric, Rows(metric.definition, table, None, columns_of_judge(job.columns)))
     return metric.added_state()

@@ -30,12 +30,12 @@ def doctor(metric: str, **given: Any) -> int:
 
     job, words, n_found = Job(metric, **given), CommandWords(), 0
     scored = job.load()
-    for tables in job.tables():
+    for tables in correcting.tables_of(job):
         with clock():
-            if job.human or job.judge_on:
+            if job.corrected_by:
                 findings = list(correcting.examined(job, tables, words))
             else:
-                findings = examine(scored, *tables, job.columns, words)
+                findings = examine(scored, *tables[:2], job.columns, words)
         for finding in findings:
             rows = ""
             if finding.rows:

@@ -10,6 +10,7 @@ from toxeval.answers import with_answers
 from toxeval.core.declarations import THRESHOLD, Definition
 from toxeval.core.group_scores import GroupScores
 from toxeval.core.group_states import GroupStates
+from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import OptionName, SetOption, Text, refuse
 from toxeval.loading import definition
@@ -39,7 +40,7 @@ class Job:
         threshold_from: a file with validation rows, on which the option ``threshold`` is chosen, or "".
         threshold_rule: how it is chosen, a keyword argument of ``choose_threshold``; empty for the metric's usual rule.
         confidence: keyword arguments of ``compute`` that ask for intervals.
-        human: a file with human labels of some of the rows, or "".
+        human: for each file of predictions one with human labels of some of its rows; empty without.
         judge_on: a file with verdicts of the same judge on other rows, all with labels, or "".
         judge_by_category: whether the judge's rates are those in each category.
         by: columns that say which group a row is in.
@@ -62,12 +63,17 @@ class Job:
     threshold_from: str = ""
     threshold_rule: Mapping[str, Any] = field(default_factory=dict)
     confidence: Mapping[str, Any] = field(default_factory=dict)
-    human: str = ""
+    human: tuple[str, ...] = ()
     judge_on: str = ""
     judge_by_category: bool = False
     by: tuple[str, ...] = ()
     group_rule: Mapping[str, Any] = field(default_factory=dict)
     detailed: bool = False
+
+    @property
+    def corrected_by(self) -> str:
+        """What rates are corrected by: ``judge_on``, ``human`` (in files, or in a column of the predictions), or ""."""
+        return "judge_on" if self.judge_on else "human" if self.human or HUMAN in self.columns else ""
 
     @property
     def definition(self) -> Definition:
@@ -96,13 +102,16 @@ class Job:
         if self.human and self.judge_on:
             allowed = (OptionName("human"), " or ", OptionName("judge_on"))
             refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
-        if self.threshold_from and (self.human or self.judge_on):
+        if self.human and len(self.human) != len(self.predictions):
+            found = f"{len(self.human)} files, and {len(self.predictions)} of predictions"
+            refuse(found, "one for each", metric=self.metric, inputs=(HUMAN,))
+        if self.threshold_from and self.corrected_by:
             allowed = "labels that correct a rate, at a threshold that is given"
             refuse("a threshold to choose and a correction", allowed, metric=self.metric, where="judge")
-        if self.by and (self.human or self.judge_on):
+        if self.by and self.corrected_by:
             allowed = (OptionName("by"), " or labels that correct a rate")
             refuse("groups and a correction", allowed, metric=self.metric, where="by")
-        files = (*self.predictions, self.references, self.threshold_from, self.human, self.judge_on)
+        files = (*self.predictions, self.references, self.threshold_from, *self.human, self.judge_on)
         for path in files:
             if files.count(path) > 1 and _is_stream(path):
                 name = "standard input" if path == "-" else path
@@ -128,6 +137,10 @@ class Job:
                 multiline=self.multiline,
             )
             yield table, own if shared is None else shared
+
+    def human_tables(self) -> list[Table | None]:
+        """For each file of predictions the table with human labels, None if they are in the same one or nowhere."""
+        return [open_table(path, multiline=self.multiline) for path in self.human] or [None] * len(self.predictions)
 
     def confidence_options(self, metric: Metric) -> dict[str, Any]:
         """How the intervals are made: every option of them."""

@@ -181,9 +181,10 @@ JUDGE_ON = [
 JUDGES = [
     click.option(
         "--human",
-        default="",
+        multiple=True,
         metavar="FILE",
-        help="Human labels of some of these rows, matched by id: corrects the rate for the judge's errors.",
+        help="Human labels of some of these rows, matched by id: corrects the rate for the judge's errors. "
+        "Once for each file of predictions; or --columns human=COLUMN, if they are in it.",
     ),
     *JUDGE_ON,
 ]

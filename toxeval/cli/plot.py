@@ -62,7 +62,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
     names = short_names(job.predictions)
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
-    if job.human or job.judge_on:
+    if job.corrected_by:
         with clock():
             plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
         click.echo(out)

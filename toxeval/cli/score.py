@@ -76,7 +76,8 @@ def score(
 
     A rate of a metric with two labels, where a judge gave the verdicts, is
     corrected for the judge's errors by human labels: --human has those of a
-    random part of the rows, --judge-on other rows with both.
+    random part of the rows (or a column, --columns human=COLUMN, empty in the
+    others), --judge-on other rows with both.
 
     KEY_low is the lower end of the interval, for --fail-under; KEY_high is
     the upper end, for --fail-over of rates that should be small.
@@ -86,11 +87,11 @@ def score(
     from .correcting import result_of
     from .job import Job
 
-    if given["detailed"] and (given["human"] or given["judge_on"]):
-        raise click.UsageError("--detailed: there are no details of corrected rates")
     threshold, groups = threshold_rule(given), group_rule(given)
     level = intervals(confidence, resamples, seed)
     job = Job(metric, confidence=level, threshold_rule=threshold, group_rule=groups, **given)
+    if job.detailed and job.corrected_by:
+        raise click.UsageError("--detailed: there are no details of corrected rates")
     with clock():
         result = result_of(job, progress_bar)
     failures = _failures(result, {"--fail-under": fail_under, "--fail-over": fail_over})

@@ -30,12 +30,13 @@ def verify(result: str, **given: Any) -> int:
     from .job import job_of
 
     reported, signature = read_result(result)
+    job = job_of(reported, **given)
     for name in ("human", "judge_on"):
-        if bool(given[name]) != (reported.correction.get("corrected_by") == name):
+        if (job.corrected_by == name) != (reported.correction.get("corrected_by") == name):
             was = "wasn't corrected by such a file" if given[name] else "was corrected by such a file: give it again"
             raise click.UsageError(f"--{name.replace('_', '-')}: {result} {was}")
     with clock():
-        fresh = result_of(job_of(reported, **given), progress_bar)
+        fresh = result_of(job, progress_bar)
     found = mismatches(reported, signature, fresh)
     if not found:
         click.secho(f"match: {len(reported.scores)} scores, {reported.n_rows} rows", fg="green")

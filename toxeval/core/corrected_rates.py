@@ -2,7 +2,7 @@
 
 What is known of the judge comes from human labels. Of other replies they give its sensitivity and specificity, by which
 the share of unsafe verdicts is corrected (`corrected`, `difference`). Of a random part of the chatbot's own replies
-they give how far the verdicts were off there (`powered`).
+they give how far the verdicts were off there (`powered`, `powered_difference`).
 
 ``verdicts[..., c, v]`` counts all replies, by category and verdict (0 safe, 1 unsafe); ``human[..., c, h, v]`` the
 labelled ones, by category, label and verdict. Axes before these are free; without categories c is one.
@@ -14,7 +14,8 @@ References:
     Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185: the interval of a ratio.
     Agresti and Coull 1998, American Statistician 52, 119-126: the interval of a proportion; Agresti and Caffo 2000, the
     same 54, 280-288: of a difference; Bonett and Price 2012, J. Educational and Behavioral Statistics 37: if paired.
-    Zou and Donner 2008, Statistics in Medicine 27, 1693-1702: the interval of a sum from those of its parts.
+    Zou and Donner 2008, Statistics in Medicine 27, 1693-1702: the interval of a sum from those of its parts; Zou 2007,
+    Psychological Methods 12, 399-413: of a difference of two that aren't independent.
     Angelopoulos et al. 2023, Science 382, 669-674: prediction-powered inference; arXiv 2311.01453, PPI++: its weight.
 """
 
@@ -230,7 +231,70 @@ def powered(verdicts: Any, human: Any, level: float = 0.95) -> Estimates:
     [0.061, 0.043, 0.087]
     """
     verdicts, human = np.asarray(verdicts, dtype=float), np.asarray(human, dtype=float)
-    replies, z = verdicts.sum(axis=-1), normal_quantile(level)
+    found = (_agresti_coull(part, normal_quantile(level)) for part in _powered(verdicts, human)[1])
+    return Estimates(*(_cut(estimate, 0.0) for estimate in found))
+
+
+def powered_difference(pairs: Any, level: float = 0.95) -> Estimates:
+    """Differences of two chatbots' rates by prediction-powered inference, a's minus b's, from replies to the same
+    contexts of which some of either chatbot's have a label.
+
+    Both rates are those of `powered`. Their covariance is that of the verdicts and of the labels' errors on the same
+    contexts, as far as these are labelled for both; by it their intervals make that of the difference (Zou 2007).
+
+    Args:
+        pairs: shape (..., c, 2, 3, 2, 3): category, a's verdict and label, b's verdict and label, where a label is 0
+            if there is none, 1 safe and 2 unsafe.
+        level: confidence level in (0, 1).
+
+    >>> pairs = np.zeros((1, 2, 3, 2, 3))
+    >>> pairs[0, 0, :, 0, 0], pairs[0, 1, :, 0, 0], pairs[0, 0, 0, 0, 1:] = (1500, 260, 20), (200, 2, 18), (280, 2)
+    >>> [round(float(value), 3) for value in powered_difference(pairs).overall]
+    [0.144, 0.108, 0.181]
+    """
+    pairs, z = np.asarray(pairs, dtype=float), normal_quantile(level)
+    n = pairs.sum(axis=(-4, -3, -2, -1))
+    tables = pairs.sum(axis=(-2, -1)), pairs.sum(axis=(-4, -3))
+    humans = [table[..., 1:].swapaxes(-2, -1) for table in tables]
+    systems = [_powered(table.sum(axis=-1), human) for table, human in zip(tables, humans)]
+    (weight_a, parts_a), (weight_b, parts_b) = systems
+    flat = pairs.reshape(*pairs.shape[:-4], 6, 6)
+    flagged, unsafe = np.repeat([0.0, 1.0], 3), np.tile([0.0, 0.0, 1.0], 2)
+    every, labelled = np.ones(6), np.tile([0.0, 1.0, 1.0], 2)
+    off_a, off_b = (unsafe - weight[..., None] * flagged for weight in (weight_a, weight_b))
+
+    def covariance(a: np.ndarray, of_a: np.ndarray, b: np.ndarray, of_b: np.ndarray) -> np.ndarray:
+        """Of what holds in the cells of either system, where both are of these."""
+        counts = of_a[:, None] * flat * of_b
+        share = counts / np.maximum(counts.sum(axis=(-2, -1), keepdims=True), 1.0)
+        alone = (a * share.sum(axis=-1)).sum(axis=-1) * (b * share.sum(axis=-2)).sum(axis=-1)
+        return np.asarray((a[..., None] * share * b[..., None, :]).sum(axis=(-2, -1)) - alone)
+
+    of_all = weight_a * weight_b * covariance(flagged, every, flagged, every)
+    of_all += weight_a * covariance(flagged, every, off_b, labelled)
+    of_all += weight_b * covariance(off_a, labelled, flagged, every)
+    both = (labelled[:, None] * flat * labelled).sum(axis=(-2, -1))
+    either = np.maximum(humans[0].sum(axis=(-2, -1)) * humans[1].sum(axis=(-2, -1)), 1.0)
+    shared = of_all / np.maximum(n, 1.0) + both / either * covariance(off_a, labelled, off_b, labelled)
+    even, sizes = _weights(n)
+    apart = [part.share - _dot(sizes, part.share)[..., None] for part in (parts_a[0], parts_b[0])]
+    between = _dot(sizes, apart[0] * apart[1]) / np.maximum(n.sum(axis=-1), 1.0)
+    covariances = shared, _dot(even**2, shared), _dot(sizes**2, shared) + between
+    found = (_apart(a, b, together, z) for a, b, together in zip(parts_a, parts_b, covariances))
+    return Estimates(*(_cut(estimate, -1.0) for estimate in found))
+
+
+class _Part(NamedTuple):
+    """A rate, what it would be with `CELL` more in each cell, and its variance by these."""
+
+    value: Any
+    share: Any
+    variance: Any
+
+
+def _powered(verdicts: np.ndarray, human: np.ndarray) -> tuple[np.ndarray, list[_Part]]:
+    """The weight of verdicts, shape (..., 1); the rates of each category, their mean, and that of all replies."""
+    replies = verdicts.sum(axis=-1)
     labelled, unsafe, flagged, variance, verdict_variance, covariance = _moments(human)
     weight = np.nan_to_num(_divide(_dot(labelled, covariance), _dot(labelled, verdict_variance)))[..., None]
     values = unsafe + weight * (_divide(verdicts[..., 1], replies) - flagged)
@@ -238,14 +302,11 @@ def powered(verdicts: Any, human: Any, level: float = 0.95) -> Estimates:
     rest = variance - 2 * weight * covariance + weight**2 * verdict_variance
     of_labels = 1 / np.maximum(labelled, 1) - 1 / np.maximum(replies, 1)
     variances = rest * of_labels + variance / np.maximum(replies, 1)
-    categories = _agresti_coull(values, smooth * (1 - smooth) / variances, z)
     even, sizes = _weights(replies)
     between = _dot(sizes, (smooth - _dot(sizes, smooth)[..., None]) ** 2) / np.maximum(replies.sum(axis=-1), 1)
-    return Estimates(
-        categories,
-        _agresti_coull(_dot(even, values), _trials(even, smooth, variances), z),
-        _agresti_coull(_dot(sizes, values), _trials(sizes, smooth, variances, between), z),
-    )
+    sums = ((of, _dot(of**2, variances) + more) for of, more in ((even, 0.0), (sizes, between)))
+    means = [_Part(_dot(of, values), _dot(of, smooth), variance) for of, variance in sums]
+    return weight, [_Part(values, smooth, variances), *means]
 
 
 def _moments(human: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -256,11 +317,25 @@ def _moments(human: np.ndarray) -> tuple[np.ndarray, ...]:
     return labelled, y, f, y * (1 - y), f * (1 - f), covariance
 
 
-def _agresti_coull(value: Any, trials: Any, z: float) -> Estimate:
+def _agresti_coull(part: _Part, z: float) -> Estimate:
     """A rate's interval from z^2 / 2 more successes in z^2 more trials (Agresti and Coull 1998)."""
-    p = (np.clip(value, 0.0, 1.0) * trials + z**2 / 2) / (trials + z**2)
+    trials = part.share * (1 - part.share) / part.variance
+    p = (np.clip(part.value, 0.0, 1.0) * trials + z**2 / 2) / (trials + z**2)
     half = z * np.sqrt(p * (1 - p) / (trials + z**2))
-    return _cut(Estimate(value, p - half, p + half), 0.0)
+    return Estimate(part.value, p - half, p + half)
+
+
+def _apart(a: _Part, b: _Part, covariance: Any, z: float) -> Estimate:
+    """The difference of two rates that aren't independent, by Zou (2007) from the interval of each."""
+    together = np.clip(covariance / np.sqrt(a.variance * b.variance), -1.0, 1.0)
+    values = [np.clip(part.value, 0.0, 1.0) for part in (a, b)]
+    (a_down, a_up), (b_down, b_up) = (
+        (value - bounds.low, bounds.high - value)
+        for value, bounds in zip(values, (_agresti_coull(part, z) for part in (a, b)))
+    )
+    down = np.sqrt(a_down**2 + b_up**2 - 2 * together * a_down * b_up)
+    up = np.sqrt(a_up**2 + b_down**2 - 2 * together * a_up * b_down)
+    return Estimate(a.value - b.value, values[0] - values[1] - down, values[0] - values[1] + up)
 
 
 # --- over categories ----------------------------------------------------------------------------------------------

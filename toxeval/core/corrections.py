@@ -179,17 +179,21 @@ def _judge_scores(human: np.ndarray, level: float, suffix: str = "") -> dict[str
 
 
 def differences_by_key(
-    definition: Definition, pairs: np.ndarray, human: np.ndarray, level: float
+    definition: Definition, pairs: np.ndarray, human: np.ndarray | None, level: float
 ) -> dict[str, tuple[float, float, float]]:
     """Corrected key -> difference of two systems' rates and its bounds.
 
     Args:
         definition: of the metric whose predictions are the verdicts.
         pairs: as `count_pairs` gives them.
-        human: of `judge_rates`.
+        human: of `judge_rates`; None where labels are of some of the pairs.
         level: of the intervals.
     """
-    found = _by_key(_declared(definition), corrected_rates.difference(pairs, human, level))
+    if human is None:
+        estimates = corrected_rates.powered_difference(pairs, level)
+    else:
+        estimates = corrected_rates.difference(pairs.sum(axis=(-3, -1)), human, level)
+    found = _by_key(_declared(definition), estimates)
     return {f"{key}_corrected": tuple(map(float, each)) for key, each in found.items()}  # type: ignore[misc]
 
 

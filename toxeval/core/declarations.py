@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .group_states import AtOnce
 from .judged_rate import JudgedRate
 from .refusals import BOOLS, Known, describe, is_number, refuse
 from .scoring import Scores
@@ -355,6 +356,7 @@ class Definition:
         inputs, options: what ``compute`` takes.
         encode: (inputs and the options ``with_rows``, by keyword) -> arrays; refuses what is wrong.
         count: arrays -> `State`, which adds up.
+        at_once: how many groups of rows are counted and scored at once; None where it is done one by one.
         score: (state, the other options by keyword) -> `Scores`: the published formulas.
         from_trainer: (predictions, label_ids) of the Trainer -> inputs and options of ``encode``.
         example: inputs of one row, on which options are tried that are fixed when the metric is loaded.
@@ -389,6 +391,7 @@ class Definition:
     count: Callable[[dict[str, np.ndarray]], State]
     score: Callable[..., Scores]
     from_trainer: Callable[[Any, Any], dict[str, Any]]
+    at_once: AtOnce | None = None
     example: Mapping[str, Any] = field(default_factory=lambda: {"predictions": [0], "references": [0]})
     more_examples: tuple[Mapping[str, Any], ...] = ()
     config: str = "default"

@@ -342,9 +342,9 @@ class Formulas:
         return self._states_by(groups, inputs, self._row_options | options)
 
     def _states_by(self, groups: Any, inputs: dict[str, Any], options: dict[str, Any]) -> GroupStates:
-        arrays, per_token = self._encode(inputs, options), self.definition.per_token
+        arrays, of = self._encode(inputs, options), self.definition
         with self._known:
-            return count_groups(self.count, arrays, per_token, groups, beside=next(iter(inputs)))
+            return count_groups(self.count, of.at_once, arrays, of.per_token, groups, beside=next(iter(inputs)))
 
     def score_by(
         self, states: GroupStates, *, key: str | None = None, min_rows: int = MIN_ROWS.default, **options: Any

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -22,6 +22,8 @@ ANSWERS = "True and False, or 1 and 0; of fractions give a comparison, such as c
 #: A number is looked up in a table of all numbers between the least and the greatest if there are at most so many for
 #: each row.
 SPREAD = 4
+#: If an array has more texts than this, they are told apart by hashes of so many bits; so many hashes are tried.
+HASHED, HASH_BITS, HASHES = 10**4, 22, 2
 #: What names may be of in a list; a tensor, a decimal or a fraction is made one of these first.
 SIMPLE = (str, int, float, np.generic)
 #: A name that is one word is shown up to this length, as column names are.
@@ -97,13 +99,44 @@ def rows_by_group(groups: Any, n_rows: int, beside: str) -> Iterator[tuple[Name,
     >>> [(name, rows.tolist()) for name, rows in rows_by_group(["b", None, "b", "a"], 4, "predictions")]
     [('a', [3]), ('b', [0, 2]), (None, [1])]
     """
+    if isinstance(groups, Mapping):
+        _refuse_table(groups)
+        yield from _rows_of_flags(groups, n_rows, beside)
+        return
+    names, codes = codes_by_name(groups, n_rows, beside)
+    order, ends = sort_codes(codes, len(names))
+    for name, start, end in zip(names, [0, *ends], ends):
+        yield name, order[start:end]
+
+
+def codes_by_name(groups: Any, n_rows: int, beside: str) -> tuple[list[Name], np.ndarray]:
+    """The names of a column in order, and each row's position among them: whole numbers of shape (n,); arguments and
+    refusals as in `rows_by_group`.
+
+    >>> codes_by_name(["b", None, "b", "a"], 4, "predictions")
+    (['a', 'b', None], array([1, 2, 1, 0]))
+    """
+    _refuse_table(groups)
+    found, codes = _codes(groups)
+    _check_length(len(codes), n_rows, beside)
+    named = _names(found, codes)
+    names = in_order(named)
+    if len(names) != len(named) or any(a is not b for a, b in zip(names, named)):
+        position = {name: i for i, name in enumerate(names)}
+        codes = np.array([position[name] for name in named], dtype=np.int64)[codes]
+    return names, codes
+
+
+def sort_codes(codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of each of n groups after those of the one before, shape (m,), and where each group ends, shape (n,)."""
+    smallest = np.min_scalar_type(max(n - 1, 0))  # of few bytes codes are sorted by counting them
+    return np.argsort(codes.astype(smallest), kind="stable"), np.cumsum(np.bincount(codes, minlength=n))
+
+
+def _refuse_table(groups: Any) -> None:
     if hasattr(groups, "columns") or hasattr(groups, "column_names"):  # of pandas, polars, pyarrow, ``datasets``
         allowed = "a column of names, or a dict of columns of yes and no"
         refuse(f"a {type(groups).__name__}", allowed, 'such as {"women": table["women"]}', inputs=("groups",))
-    if isinstance(groups, Mapping):
-        yield from _rows_of_flags(groups, n_rows, beside)
-    else:
-        yield from _rows_of_names(groups, n_rows, beside)
 
 
 def _rows_of_flags(groups: Mapping[Any, Any], n_rows: int, beside: str) -> Iterator[tuple[Name, np.ndarray]]:
@@ -130,21 +163,6 @@ def _check_length(found: int, n_rows: int, beside: str, field: str = "") -> None
         refuse(f"{found} rows, and {n_rows} of {beside}", "one row of each an item", inputs=("groups",), field=field)
 
 
-def _rows_of_names(values: Any, n_rows: int, beside: str) -> Iterator[tuple[Name, np.ndarray]]:
-    found, codes = _codes(values)
-    _check_length(len(codes), n_rows, beside)
-    named = _names(found, codes)
-    names = in_order(named)
-    if len(names) != len(named) or any(a is not b for a, b in zip(names, named)):
-        position = {name: i for i, name in enumerate(names)}
-        codes = np.array([position[name] for name in named], dtype=np.int64)[codes]
-    smallest = np.min_scalar_type(max(len(names) - 1, 0))  # of few bytes codes are sorted by counting them
-    order = np.argsort(codes.astype(smallest), kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(names)))
-    for name, start, end in zip(names, [0, *ends], ends):
-        yield name, order[start:end]
-
-
 def _names(found: list[Any], codes: np.ndarray) -> list[Name]:
     """The values as names; what is none is refused with its row."""
     try:
@@ -159,8 +177,11 @@ def _names(found: list[Any], codes: np.ndarray) -> list[Name]:
 def _codes(values: Any) -> tuple[list[Any], np.ndarray]:
     """Distinct values, some perhaps several times, and for each row the position of its value: shape (n,)."""
     place = Place("groups")
-    if type(values).__module__.partition(".")[0] == "pyarrow":
+    library = type(values).__module__.partition(".")[0]
+    if library == "pyarrow":
         return _codes_from_arrow(values)
+    if library == "pandas" and hasattr(getattr(values, "dtype", None), "categories"):
+        return _codes_from_categories(values)
     rows = materialise(place, values)
     if isinstance(rows, np.ndarray):
         if rows.ndim != 1:
@@ -170,6 +191,8 @@ def _codes(values: Any) -> tuple[list[Any], np.ndarray]:
         if rows.dtype.kind in "bf":
             distinct, codes = np.unique(rows, return_inverse=True)
             return distinct.tolist(), codes
+        if rows.dtype.kind == "U" and len(rows) > HASHED:
+            return _codes_from_texts(rows)
         rows = rows.tolist()
     elif not isinstance(rows, list):  # lists and texts of ``datasets`` in Arrow's format
         return _codes_from_arrow(rows)
@@ -194,9 +217,41 @@ def _codes_from_numbers(rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
         distinct, codes = np.unique(rows, return_inverse=True)
         return distinct.tolist(), codes
     shifted = rows.astype(np.int64) - low
-    there = np.zeros(high - low + 1, dtype=bool)
-    there[shifted] = True
-    return (np.flatnonzero(there) + low).tolist(), (np.cumsum(there) - 1)[shifted]
+    return _used(range(low, high + 1), shifted)
+
+
+def _used(values: Sequence[Any], codes: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """The values that some code stands for, and the codes of these alone."""
+    there = np.zeros(len(values), dtype=bool)
+    there[codes] = True
+    if there.all():
+        return list(values), codes
+    used = np.flatnonzero(there)
+    position = np.empty(len(values), dtype=np.int64)
+    position[used] = np.arange(len(used))
+    return [values[i] for i in used.tolist()], position[codes]
+
+
+def _codes_from_categories(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Of a categorical column of pandas, which has codes; -1 is a missing value."""
+    column = getattr(values, "cat", values)
+    names, codes = column.categories.tolist(), np.asarray(column.codes)
+    return _used([*names, math.nan], np.where(codes < 0, len(names), codes))
+
+
+def _codes_from_texts(rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Of an array of texts, by a hash of each: far fewer are distinct than there are hashes. Where two distinct texts
+    have the same hash, another one is tried, and then a dictionary."""
+    letters = np.ascontiguousarray(rows).view(np.uint32).reshape(len(rows), -1)
+    for seed in range(HASHES):
+        factors = np.random.default_rng(seed).integers(1 << 32, size=letters.shape[1], dtype=np.uint32) | 1
+        hashes = (letters @ factors) >> np.uint32(32 - HASH_BITS)  # multiply-shift, Dietzfelbinger et al. 1997
+        used, codes = _used(range(1 << HASH_BITS), hashes)
+        some = np.empty(len(used), dtype=np.int64)
+        some[codes] = np.arange(len(rows))  # any of the rows with this hash
+        if (letters[some][codes] == letters).all():
+            return rows[some].tolist(), codes
+    return _codes_from_list(rows.tolist())
 
 
 def _codes_from_list(rows: list[Any]) -> tuple[list[Any], np.ndarray]:

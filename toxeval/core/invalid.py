@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .refusals import NUMBER, is_missing
-from .scoring import Scores
+from .scoring import By, Scores, count_codes
 
 #: Why a prediction is invalid, in the order of their codes.
 EMPTY = "empty"
@@ -134,13 +134,13 @@ def reasons_of(codes: np.ndarray, n_labels: int) -> np.ndarray:
     return reasons
 
 
-def count_reasons(reasons: np.ndarray) -> np.ndarray:
+def count_reasons(reasons: np.ndarray, by: By | None = None) -> np.ndarray:
     """How many predictions are valid, and how many invalid for each reason: int64 of shape (1 + number of reasons,).
 
     >>> count_reasons(np.array([-1, 0, -1], dtype=np.int8))[:2].tolist()
     [2, 1]
     """
-    return np.bincount(reasons.astype(np.intp) + 1, minlength=len(REASONS) + 1).astype(np.int64)
+    return count_codes(len(REASONS) + 1, (reasons + np.int8(1), len(REASONS) + 1), by=by)
 
 
 def put_invalid(scores: Scores, counts: np.ndarray) -> None:

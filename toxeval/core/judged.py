@@ -47,7 +47,7 @@ def judged(definition: Definition, human: bool | None = None) -> Definition:
     if human is not False:
         about = "Human labels of some of the rows; None in the others." if human is None else "Human labels."
         also = (GOLD, "reference", "label", "labels")
-        inputs.insert(1, Input(HUMAN, LABEL, about, labels, required=bool(human), also=also))
+        inputs.insert(1, Input(HUMAN, LABEL, about, labels, required=bool(human), also=also, sparse=not human))
     options = tuple(replace(option, with_rows=True) for option in definition.options if option.name in rate.options)
     names = {each.name for each in inputs}
     examples = [
@@ -134,15 +134,16 @@ def _count(rate: JudgedRate, arrays: Mapping[str, np.ndarray]) -> State:
 
 
 def count_pairs(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray], n_categories: int) -> np.ndarray:
-    """How many rows there are of each category, verdict on the one of a and on that of b: shape (c, 2, 2).
+    """How many rows there are of each category, verdict and label of a, verdict and label of b: shape (c, 2, 3, 2, 3).
+    A label is 0 where there is none.
 
     Args:
         a, b: arrays of two systems, as `judged` encodes them, of the same rows.
         n_categories: how many categories there are; 1 without.
     """
-    verdicts = [(system["verdicts"], 2) for system in (a, b)]
+    of_both = [part for system in (a, b) for part in ((system["verdicts"], 2), (system[HUMAN] + 1, 3))]
     categories = a.get("categories", np.zeros(len(a["verdicts"]), dtype=np.int8))
-    return count_codes(n_categories * 4, (categories, n_categories), *verdicts).reshape(-1, 2, 2)
+    return count_codes(n_categories * 36, (categories, n_categories), *of_both).reshape(-1, 2, 3, 2, 3)
 
 
 def raw_rates(rate: JudgedRate, state: State) -> Scores:

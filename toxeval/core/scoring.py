@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,23 +14,38 @@ BLOCK = 1 << 16
 # --- counts -------------------------------------------------------------------------------------------------------
 
 
-def count_codes(n_codes: int, *factors: tuple[np.ndarray, int]) -> np.ndarray:
+class By(NamedTuple):
+    """Which group each row is in, where rows of many groups are counted or scored at once.
+
+    Attributes:
+        ids: whole numbers from 0, shape (n,).
+        n: how many groups there are.
+    """
+
+    ids: np.ndarray
+    n: int
+
+
+def count_codes(n_codes: int, *factors: tuple[np.ndarray, int], by: By | None = None) -> np.ndarray:
     """How often each combination of ids occurs, in one pass over blocks of rows.
 
     Args:
         n_codes: the product of all sizes.
         factors: pairs (int8 ids of shape (n,), how many different ids there are), the slowest varying first.
+        by: counts each group by itself.
 
     Returns:
-        int64 array of shape (n_codes,).
+        int64 array of shape (n_codes,), or (by.n, n_codes).
     """
-    kind = np.int8 if n_codes <= 127 else np.int64
+    if by is not None:
+        return count_codes(by.n * n_codes, by, *factors).reshape(by.n, n_codes)
+    kind, block = np.int8 if n_codes <= 127 else np.int64, max(BLOCK, n_codes)
     total = np.zeros(n_codes, dtype=np.int64)
-    for start in range(0, len(factors[0][0]), BLOCK):
-        codes: np.ndarray = factors[0][0][start : start + BLOCK].astype(kind)
+    for start in range(0, len(factors[0][0]), block):
+        codes: np.ndarray = factors[0][0][start : start + block].astype(kind)
         for ids, size in factors[1:]:
             codes *= size
-            codes += ids[start : start + BLOCK]
+            codes += ids[start : start + block]
         total += np.bincount(codes, minlength=n_codes)
     return total
 
@@ -42,6 +57,7 @@ def confusion_matrix(
     multiplicity: np.ndarray | None = None,
     *,
     invalid: bool = False,
+    by: By | None = None,
 ) -> np.ndarray:
     """int64 array of shape (n_labels, n_labels): rows are references, columns predictions, as in scikit-learn.
 
@@ -50,20 +66,22 @@ def confusion_matrix(
         n_labels: how many labels there are.
         multiplicity: how many rows each entry stands for, if not one.
         invalid: adds a last column for predictions that are no labels, whatever id beyond the labels' they have.
+        by: adds a first axis of groups.
 
     >>> confusion_matrix(np.array([0, 1, 1], np.int8), np.array([0, 0, 1], np.int8), 2)
     array([[1, 0],
            [1, 1]])
     """
-    width = n_labels + invalid
+    width, n = n_labels + invalid, 1 if by is None else by.n
     if invalid:
         predictions = np.minimum(predictions, np.int8(n_labels))
     if multiplicity is None:
-        codes = count_codes(n_labels * width, (references, n_labels), (predictions, width))
+        codes = count_codes(n_labels * width, (references, n_labels), (predictions, width), by=by)
     else:  # float64 holds whole numbers up to 2^53
-        combined = references.astype(np.int64) * width + predictions
-        codes = np.bincount(combined, multiplicity, minlength=n_labels * width).astype(np.int64)
-    return codes.reshape(n_labels, width)
+        group = 0 if by is None else by.ids.astype(np.int64) * n_labels
+        combined = (group + references.astype(np.int64)) * width + predictions
+        codes = np.bincount(combined, multiplicity, minlength=n * n_labels * width).astype(np.int64)
+    return codes.reshape((n_labels, width) if by is None else (n, n_labels, width))
 
 
 # --- scores -------------------------------------------------------------------------------------------------------
@@ -107,6 +125,7 @@ class Scores:
         f1_counts: key -> (true positives, false positives plus false negatives, rows that are both).
         averages: key -> (the keys averaged, their weights).
         areas: key -> (positives, negatives) of an area under a curve; negatives None if it isn't the ROC curve's.
+        reasons: key -> reason -> whether that is why an area has no value, or where.
         ranges: key -> (low, high, trials): between which values it lies, and how many trials say so; where it isn't
             here, between 0 and 1, and the rows.
         notes: keys of numbers that are no scores, such as counts and thresholds.
@@ -119,7 +138,8 @@ class Scores:
         self.proportions: dict[str, tuple[Any, Any]] = {}
         self.f1_counts: dict[str, tuple[Any, Any, Any]] = {}
         self.averages: dict[str, tuple[Sequence[str], Any]] = {}
-        self.areas: dict[str, tuple[int, int | None]] = {}
+        self.areas: dict[str, tuple[Any, Any]] = {}
+        self.reasons: dict[str, Mapping[str, Any]] = {}
         self.ranges: dict[str, tuple[Any, Any, Any]] = {}
         self.notes: set[str] = set()
 
@@ -145,10 +165,12 @@ class Scores:
         first, second = counts.pop(key)[:2]
         self.ranges[key] = 0.0, 1.0, second if counts is self.proportions else first + second
 
-    def area(self, key: str, value: Any, why: str, n_positives: int, n_negatives: int | None = None) -> None:
-        """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the reason ``why``, if any."""
-        self.put(key, value, why)
-        self.areas[key] = n_positives, n_negatives
+    def area(self, key: str, value: Any, reasons: Mapping[str, Any], n_positives: Any, n_negatives: Any = None) -> None:
+        """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the first of the ``reasons`` that
+        is true, or true anywhere."""
+        why = (why for why, lacking in reasons.items() if (lacking is not False and np.any(lacking)))
+        self.put(key, value, next(why, ""))
+        self.areas[key], self.reasons[key] = (n_positives, n_negatives), reasons
 
     def proportion(self, key: str, successes: Any, trials: Any, why: str, undefined: float | None = None) -> None:
         """successes / trials; without trials ``undefined`` (default: zero_division), for the reason ``why``."""
@@ -179,14 +201,16 @@ class Scores:
         self.put(key, mean, "" if nonzero(total) else "no defined class to average, set to nan")
         self.averages[key] = keys, np.ones(len(keys)) if weights is None else weights
 
-    def lacking(self, key: str) -> Any:
-        """Whether a score has no value of its own; an array where values are."""
+    def lacking(self, key: str) -> Mapping[str, Any]:
+        """Why an undefined score has no value of its own: reason -> whether it is that; an array where values are."""
+        if key in self.reasons:
+            return self.reasons[key]
         if key in self.proportions:
-            return np.equal(self.proportions[key][1], 0)
+            return {self.undefined[key]: np.equal(self.proportions[key][1], 0)}
         if key in self.f1_counts:
             tp, errors, _ = self.f1_counts[key]
-            return np.equal(tp + errors, 0)
-        return np.isnan(self.values[key])
+            return {self.undefined[key]: np.equal(tp + errors, 0)}
+        return {self.undefined[key]: np.isnan(self.values[key])}
 
     def as_dict(self, headlines: Sequence[str] = ()) -> dict[str, Any]:
         """Plain Python numbers; the first of ``headlines`` that is there leads."""

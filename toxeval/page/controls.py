@@ -39,25 +39,28 @@ def control(option: Option, value: Any) -> str:
         choices = {shown(option, choice): shown(option, choice) or "default" for choice in option.choices}
         return choice(option.name, label, choices, now, option.about)
     box = _box(option.name, label, now, option.about, "none" if option.default is None else "")
-    return box.removesuffix("</div>") + _sliders(option, value) + "</div>"
+    return box.removesuffix("</div>") + _parts(option, value) + "</div>"
 
 
-def _sliders(option: Option, value: Any) -> str:
-    """What writes into a control's box: a slider for a small odd number, or one for each of several shares; for each of
-    several amounts a field."""
-    parts: dict[str, str]
+def _parts(option: Option, value: Any) -> str:
+    """Inputs that write into a control's box: a slider for a small odd number or for each of several shares, a box for
+    each of several other numbers."""
     if isinstance(option, Whole) and option.odd:
         parts = {"": f'type="range" min="{option.low}" max="{MOST_BY_SLIDER}" step="2" value="{value}"'}
-    elif isinstance(option, NamedNumbers) and option.all_names:
-        kind, none = ('type="range" max="0.5" step="0.01"', 0) if option.high == 1 else ('type="number" step="any"', "")
-        parts = {name: f'{kind} min="0" value="{(value or {}).get(name, none)}"' for name in option.names}
+    elif isinstance(option, NamedNumbers):
+        now = value or {}
+        kind = 'type="number" min="0" step="any"'
+        if option.all_names and option.high == 1:
+            now, kind = dict.fromkeys(option.names, 0) | now, 'type="range" min="0" max="0.5" step="0.01"'
+        parts = {name: f'{kind} value="{now.get(name, "")}"' for name in option.names}
     else:
         return ""
-    return "".join(
-        f'<label class="tox-slider">{label_of(name) or "By slider"} <input {about} '
-        f'data-slides="{option.name}" data-part="{name}"></label>'
-        for name, about in parts.items()
+    labels = "".join(
+        f'<label class="tox-part">{label_of(name) or "By slider"} '
+        f'<input data-part-of="{option.name}" data-part="{name}" {kind}></label>'
+        for name, kind in parts.items()
     )
+    return f'<div role="group" aria-label="{label_of(option.name)}">{labels}</div>'
 
 
 def choice(name: str, label: str, choices: Mapping[str, str], now: str, about: str = "") -> str:

@@ -49,14 +49,15 @@ CSS = """
   border: 2px dashed var(--weak); }
 #tox-drop { cursor: pointer; }
 #tox-drop input { position: absolute; width: 1px; height: 1px; opacity: 0; }
+#tox-reading p { margin: .5rem 0; }
 #tox-drop small, .tox-inputs small, .tox-control small { display: block; }
 .tox-inputs > div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: .1rem .75rem;
   padding: .4rem 0; border-top: 1px solid var(--line); }
 .tox-columns .tox-lacking select { border: 2px solid #d97706; }
 .tox-control { margin: .7rem 0; padding: 0; border: 0; }
 .tox-control > label, .tox-control legend, .tox-columns summary, #tox-status { font-weight: 600; padding: 0; }
-.tox-slider { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
-.tox-slider input { flex: 1; min-width: 0; }
+.tox-control .tox-part { display: flex; gap: .5rem; align-items: center; margin-top: .3rem; font-weight: 400; }
+.tox-part input { flex: 1; min-width: 0; }
 .tox-columns fieldset label { font-weight: 400; display: inline-block; margin-right: 1rem; }
 .tox-columns summary { cursor: pointer; padding: .3rem 0; }
 .tox-error, .tox-good, .tox-doubt { --hue: #dc2626; margin: .5rem 0; padding: .5rem .75rem; border-radius: 4px;

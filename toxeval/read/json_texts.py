@@ -82,7 +82,7 @@ def from_lines(source: Source, begun: Iterator[bytes]) -> Table:
         refuse("no rows (the file is empty)", file=source.name)
     names = tuple(first[1][0])
     nested = _nested(first[1][0])
-    late: dict[str, str] = {}
+    late = {name: f"line {first[0] + i}" for name, i in _late(names, first[1], ())}
     readings = [chain([first], reading)]
 
     def parts(columns: Sequence[str]) -> Iterator[Columns]:

@@ -88,8 +88,9 @@ class Table:
         return self.read_batches(columns)
 
     def has(self, column: str) -> bool:
-        """Whether there is a column of that name, or one with records the name may be a path in."""
-        return column in self.columns or bool(self.path(column)[1])
+        """Whether there is a column of that name, perhaps in later records only, or one with records the name may be a
+        path in."""
+        return column in self.columns or column in self.late or bool(self.path(column)[1])
 
     def path(self, column: str) -> tuple[str, list[str]]:
         """A column, and the fields to follow in its records: that is the longest column a dotted name begins with."""

@@ -24,7 +24,7 @@ def compare_corrected(
     predictions_b: Any,
     shared: Mapping[str, Any] | None = None,
     *,
-    judge_on: State,
+    judge_on: State | None = None,
     keys: Sequence[str] | None = None,
     ids: Any = None,
     ids_a: Any = None,
@@ -33,17 +33,21 @@ def compare_corrected(
     confidence_level: float = CONFIDENCE_LEVEL.default,
     names: Sequence[str] = ("system a", "system b"),
 ) -> dict[str, Comparison]:
-    """Compare the corrected rates of two systems whose rows have verdicts of one judge.
+    """Compare the corrected rates of two systems, by labels of other rows under one judge, or of some rows of each.
 
-    The difference of the shares of verdicts is divided by the judge's sensitivity + specificity - 1; its interval is
-    Fieller's, of the pairs of verdicts and of the judge's labels. See `corrected_rates.difference`. p is 1 minus the
-    level at which the interval would just reach 0; so it is never below that of a judge no better than chance.
+    By ``judge_on`` the difference of the shares of verdicts is divided by the judge's sensitivity + specificity - 1;
+    its interval is Fieller's, of the pairs of verdicts and of the judge's labels (`corrected_rates.difference`). By
+    labels ``human`` of some of each system's own rows, which may be others for each, both rates are prediction-powered
+    (`corrected_rates.powered_difference`). p is 1 minus the level at which the interval would just reach 0; so by
+    ``judge_on`` it is never below that of a judge no better than chance.
 
     Args:
         metric: a name, or what ``toxeval.load`` gave, with its options.
-        predictions_a, predictions_b: the verdicts on each system's rows, or a dict of the inputs that are its own.
+        predictions_a, predictions_b: the verdicts on each system's rows, or a dict of the inputs that are its own:
+            ``{"predictions": ..., "human": ...}``.
         shared: a dict of the inputs both share, such as categories.
-        judge_on: other rows with labels, as ``judged().state(...)`` of the metric counts them.
+        judge_on: other rows with labels, as ``judged().state(...)`` of the metric counts them. Not given: each system
+            has labels of some of its rows.
         keys: which corrected rates; by default the main one.
         ids, ids_a, ids_b: as in `compare`, where ``ids`` are those of the shared inputs.
         judge_by_category: whether the judge has rates in each category.
@@ -70,22 +74,19 @@ def compare_corrected(
         level = CONFIDENCE_LEVEL.check(confidence_level)
     own_ids = None if ids_a is None and ids_b is None else [ids_a, ids_b]
     given = [predictions_a, predictions_b]
-    systems = run_systems(base.judged(human=False), names, given, {**(shared or {})} or None, ids, own_ids)
+    systems = run_systems(
+        base.judged(human=None if judge_on is None else False), names, given, {**(shared or {})} or None, ids, own_ids
+    )
     states = [systems.metric.count(arrays) for arrays in systems.arrays]
     verdicts = states[0].counts["verdicts"]
     with Known(metric=base.name):
-        human = judge_rates(base.definition, verdicts, judge_on, judge_by_category)
-        a, b = (
-            correct(
-                base.definition,
-                state,
-                judge_on,
-                judge_by_category=judge_by_category,
-                level=level,
-                name=f"{base.name}: {name}",
-            )
-            for state, name in zip(states, names)
-        )
+        human = None if judge_on is None else judge_rates(base.definition, verdicts, judge_on, judge_by_category)
+    rates = []
+    for state, name in zip(states, names):
+        with Known(metric=base.name, file=name):
+            way: dict[str, Any] = {"judge_by_category": judge_by_category, "level": level}
+            rates.append(correct(base.definition, state, judge_on, **way, name=f"{base.name}: {name}"))
+    a, b = rates
     pairs = count_pairs(systems.arrays[0], systems.arrays[1], len(verdicts))
     found = differences_by_key(base.definition, pairs, human, level)
     wanted = [next(iter(found))] if keys is None else listed(base.name, "keys", keys, f"a list such as {[*found][:1]}")
@@ -99,7 +100,7 @@ def compare_corrected(
         return float(np.clip(min(high, -low), -1.0, 1.0))
 
     p_values = {key: p_value_of(partial(reach, key)) for key in wanted}
-    n_discordant = int(pairs[:, 0, 1].sum() + pairs[:, 1, 0].sum())
+    n_discordant = int(pairs[:, 0, :, 1].sum() + pairs[:, 1, :, 0].sum())
     return {
         key: Comparison(key, a[key], b[key], *found[key], p_values[key], "corrected", systems.n_rows, n_discordant)
         for key in wanted

@@ -50,6 +50,7 @@ def read_files(
     columns: Mapping[str, str],
     progress: Progress = iter,
     by: Sequence[str] = (),
+    human: Sequence[Table | None] = (),
 ) -> FileRows:
     """The rows of all tables of predictions, matched by id or else by position.
 
@@ -61,6 +62,7 @@ def read_files(
         columns: as for `Rows`.
         progress: gives the batches of the rows, and may show how far they are.
         by: columns that say which group a row is in; all systems share them.
+        human: for each system the table with human labels of some of its rows, None or none at all without.
 
     Raises:
         Refusal: for rows that don't match, references that differ, and what the metric refuses.
@@ -73,12 +75,13 @@ def read_files(
     first = tables[0][0]
     for i, (table, references) in enumerate(tables):
         other = references if references is not None else first if i else None
-        found = _Found(Rows(definition, table, other, columns, by=() if i else by), gold, progress)
+        labels = human[i] if human else None
+        found = _Found(Rows(definition, table, other, columns, labels, () if i else by), gold, progress)
         matched.append(found.rows.matched)
         inputs.append(found.inputs)
         arrays.append(_encode(metric, found, found.inputs))
         if references is None and i:
-            alone = _Found(Rows(definition, table, None, columns), gold, iter).inputs
+            alone = _Found(Rows(definition, table, None, columns, labels), gold, iter).inputs
             own = _encode(metric, found, take(alone, found.order))
             _refuse_other_references(metric, arrays[-1], own, (first.name, table.name))
     return FileRows(
