@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from toxeval.core.declarations import Definition
+from toxeval.core.judged import HUMAN
 from toxeval.core.resampling import cluster_counts
 from toxeval.core.state import MULTIPLICITY, State
 from toxeval.read import LAYOUTS
@@ -155,6 +156,23 @@ class Result:
         if self.runs:
             content |= {"runs": self.runs, "spread": self.spread}
         return json.dumps(plain(content), indent=2, allow_nan=False)
+
+
+def correction(
+    by: str, labelled: Sequence[State], level: float, *, judge_by_category: bool | None = None
+) -> dict[str, Any]:
+    """What a result says of its `Result.correction`; the states are those with the labels, and what isn't given isn't
+    said.
+
+    Args:
+        by: "human" or "judge_on".
+        labelled: states of verdicts and labels, of all systems.
+        level: of the intervals.
+        judge_by_category: see `corrected_scores`.
+    """
+    way = {} if judge_by_category is None else {"judge_by_category": judge_by_category}
+    n_human, sha256 = sum(int(each.counts[HUMAN].sum()) for each in labelled), combined([*map(digest, labelled)])
+    return {"corrected_by": by, **way, "corrected_level": level, "n_human": n_human, "human_sha256": sha256}
 
 
 # --- options ------------------------------------------------------------------------------------------------------

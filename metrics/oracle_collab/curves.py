@@ -128,8 +128,8 @@ def put_team_areas(scores: Scores, curve: Curve, at: str, *, interpolated: bool,
         return
     put_areas(scores, curve, (f"oc_auroc{at}", f"oc_auprc{at}"), CLASSES)
     if interpolated:
-        why = scores.undefined.get(f"oc_auprc{at}", "")
-        scores.area(f"oc_auprc_interpolated{at}", curve.interpolated_area(), why, curve.n_positives)
+        reasons = scores.reasons[f"oc_auprc{at}"]
+        scores.area(f"oc_auprc_interpolated{at}", curve.interpolated_area(), reasons, curve.n_positives)
 
 
 def put_other_reviews(scores: Scores, accuracy: Any, fraction: Any, at: str) -> None:

@@ -58,7 +58,8 @@ def parquet(columns: dict[str, Any]) -> bytes:
 def test_every_input_and_option_of_the_metric_is_there(page: Any) -> None:
     for config, definition in page.definitions.items():
         metric = toxeval.load(page.name, config)
-        assert {name.partition(".")[0] for name, _, _ in asked(definition)} == set(metric.inputs) | {"id", "groups"}
+        more = {"id", "groups"} | ({"human"} if definition.judged else set())
+        assert {name.partition(".")[0] for name, _, _ in asked(definition)} == set(metric.inputs) | more
         own = {**metric.options, **metric.interval_options}
         own.pop("score_resolution", None)  # bounds the memory of more rows than a page takes
         assert set(page.controls) >= set(own)
@@ -141,7 +142,7 @@ def test_options_as_controls_and_as_json_have_them(option: Any, text: Any, value
         (Number("o", ""), "x", "O: 'x'; allowed: a number from 0.0 to 1.0."),
         (Number("o", ""), "2", "O: 2; allowed: a number from 0.0 to 1.0."),
         (Number("o", "", 0.5), "", "O: None; allowed: a number from 0.0 to 1.0."),
-        (Whole("n_resamples", "", 5), "5001", "N resamples: 5001; allowed: up to 5000 here."),
+        (Whole("n_resamples", "", 5), "5001", "Number of resamples: 5001; allowed: up to 5000 here."),
         (Whole("n", "", 5), "2.5", "N: 2.5; allowed: a whole number from 0 up."),
         (Whole("n", "", 5), "nan", "N: nan; allowed: a whole number from 0 up."),
         (Whole("n", "", 5), {"a": 1}, "N: a dict; allowed: a whole number from 0 up."),
@@ -376,6 +377,46 @@ def test_groups_of_rows(sample: Sample, page_of: Callable[[str], Any], tmp_path:
     names: dict[str, Any] = {}
     exec(results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv"))), names)
     assert repr(names["scores"]) == repr(sold_scores(answer))
+
+
+@pytest.mark.parametrize("name", ["human", "truth"])
+@pytest.mark.parametrize("metric", ["dia_safety_rate", "sold_macro_f1", "threat_f1"])
+def test_human_labels_of_some_rows(metric: str, name: str, page_of: Callable[[str], Any], tmp_path: Path) -> None:
+    """A column called so is taken for them, another one if the visitor says so; as by the command, and verified."""
+    page = page_of(metric)
+    no, yes = page.definitions["default"].input("references").labels
+    verdicts = [yes if i % 7 < 2 else no for i in range(120)]
+    labels = ["" if i % 3 else yes if i % 6 == 0 and i % 7 < 3 else no for i in range(120)]
+    kinds = [("Biased Opinion", "Risk Ignorance")[i % 2] for i in range(120)]
+    rows = "".join(f"{v},{y},{c}\n" for v, y, c in zip(verdicts, labels, kinds))
+    text = f"predictions,{name},categories\n{rows}"
+    (tmp_path / "rows.csv").write_text(text)
+    said = {} if name == "human" else {"human": name}
+    given = {"text": text, "columns": said, "options": {"confidence_level": "0.9"}}
+    options = ["--columns", f"human={name}", "--confidence", "0.9"]
+    wanted = command("score", metric, "--predictions", "rows.csv", *options, "--json", cwd=tmp_path).json()
+    reading = page.read(given)["html"]
+    assert 'data-column="human"' in reading
+    assert f"<option selected>{name}</option>" in reading
+    assert 'data-column="references"' not in reading
+    answer = page.score(given)
+    assert json.loads(answer["files"]["result.json"]) == wanted
+    assert answer["html"].partition('class="tox-card"><div>')[2].startswith("corrected rate")
+    assert "corrected rate" in answer["status"]
+    assert f"human={name}" in answer["html"]
+    assert "picture.png" in page.draw(given)["files"]
+    (tmp_path / "result.json").write_text(answer["files"]["result.json"])
+    assert command("verify", "result.json", "--predictions", "rows.csv", cwd=tmp_path).out.startswith("match")
+    names: dict[str, Any] = {}
+    exec(results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv"))), names)
+    assert repr(names["scores"]) == repr(sold_scores(answer))
+    both = page.score({**given, "columns": {**said, "groups": "categories"}})
+    assert both["message"] == "Groups: groups and human labels; allowed: one of them."
+    if name == "human":
+        columns = {"predictions": verdicts, "human": [y or None for y in labels], "categories": kinds}
+        assert page.result(columns, {"confidence_level": 0.9})["scores"] == wanted["scores"]
+        plain = page.read({"text": text, "columns": {"human": ""}})["html"]
+        assert 'data-column="references"' in plain
 
 
 def results_code(html: str) -> str:

@@ -15,7 +15,7 @@ from toxeval.doctor import Finding, examine, examine_judge
 from toxeval.pictures import corrected_picture
 from toxeval.read import Rows, Table, add_rows, open_table
 from toxeval.read.human_labels import columns_of_judge, columns_of_verdicts
-from toxeval.signature import Result, combined, digest
+from toxeval.signature import Result, correction, digest
 from toxeval.systems.files import Progress
 
 from .job import Job, signed_result
@@ -84,13 +84,9 @@ def scores_of(job: Job, rows: Judged) -> dict[str, Any]:
 
 def correction_of(job: Job, states: Sequence[State], judge_on: State | None) -> dict[str, Any]:
     """What a result says of its correction, and a signature too; ``states`` are of all systems."""
-    way: dict[str, Any] = {"corrected_by": job.corrected_by}
-    if judge_on is not None:
-        way["judge_by_category"] = job.judge_by_category
+    by_category = None if judge_on is None else job.judge_by_category
     labelled = states if judge_on is None else [judge_on]
-    n_human = sum(int(each.counts[HUMAN].sum()) for each in labelled)
-    sha256 = combined([digest(each) for each in labelled])
-    return {**way, "corrected_level": level_of(job), "n_human": n_human, "human_sha256": sha256}
+    return correction(job.corrected_by, labelled, level_of(job), judge_by_category=by_category)
 
 
 def level_of(job: Job) -> float:

@@ -109,15 +109,15 @@ class Page:
             scored, rows = self._scored(given)
         except Refusal as refusal:
             return {"message": sentence(refusal), "option": refusal.option.partition("[")[0]}
-        files = scoring.tables(scored.result)
+        files, cards = scoring.tables(scored.result), scored.cards or self.cards
         code = {
             "In Python": scoring.python_lines(scored, rows.saved_as),
             "As a command": scoring.command_lines(scored, rows.saved_as),
         }
         names = [*files, *([] if rows.saved_as == rows.file else [rows.saved_as])]
         return {
-            "html": results.scores_html(scored, self.cards, names, code),
-            "status": results.status(scored, self.cards),
+            "html": results.scores_html(scored, cards, names, code),
+            "status": results.status(scored, cards),
             "files": files,
             "rows": {"name": rows.saved_as, "header": rows.header},
         }
@@ -125,12 +125,14 @@ class Page:
     def draw(self, given: Mapping[str, Any]) -> Answer:
         """The picture as HTML, and its files in base64."""
         try:
-            files, wide = scoring.picture(self._scored(given)[0], self.picture)
+            scored, _ = self._scored(given)
+            files, wide = scoring.picture(scored, self.picture)
         except (Refusal, ImportError) as error:
             why = sentence(error) if isinstance(error, Refusal) else "matplotlib is not installed."
             return {"html": results.note_html(f"No picture: {why}"), "files": {}}
         encoded = {name: base64.b64encode(content).decode() for name, content in files.items()}
-        return {"html": results.picture_html(encoded, self.alt, wide=wide), "files": encoded}
+        alt = "Rates as they are and as corrected, with intervals." if scored.cards else self.alt
+        return {"html": results.picture_html(encoded, alt, wide=wide), "files": encoded}
 
     @cache  # noqa: B019  there is one page a process
     def example(self, number: int) -> Answer:
@@ -155,7 +157,7 @@ class Page:
             allowed = ", ".join([*self.controls, "answers", "aliases", BY, "config_name"])
             refuse("unknown", allowed, where=f"option {name[:40]}")
         table = open_bytes("columns.json", json.dumps(columns).encode(), limits=LIMITS)
-        said = {BY: by} if by else {}
+        said = columns_said(definition, {}, table) | ({BY: by} if by else {})
         scored = scoring.score(definition, table, said, self._values(definition, given), answers)
         return json.loads(scored.result.to_json())
 
@@ -174,4 +176,5 @@ class Page:
         definition, shown = self._asked(given.get("options"))
         answers = answers_of(shown)
         options, rows = self._values(definition, shown), open_given(definition, given)
-        return scoring.score(definition, rows.table, columns_said(given, rows.table), options, answers), rows
+        said = columns_said(definition, given, rows.table)
+        return scoring.score(definition, rows.table, said, options, answers), rows

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from toxeval.core.declarations import Definition
+from toxeval.core.judged import HUMAN
 from toxeval.page.rows import Reading, asked
 from toxeval.page.scoring import Scored
 from toxeval.page.words import sentence
@@ -30,7 +31,7 @@ def reading_html(definition: Definition, reading: Reading) -> str:
             parts.append(f"<p><label>{box} The first row has the names of the columns</label></p>")
     columns = "".join(
         _column_html(reading, choices, *each)
-        for each in asked(definition)
+        for each in asked(definition, human=bool((reading.found or {}).get(HUMAN)))
         if each[0] != ID or ID in (reading.found or {})
     )
     return f'{"".join(parts)}<div class="tox-inputs" role="group" aria-label="Columns">{columns}</div>'
@@ -103,7 +104,7 @@ def _undefined_html(undefined: Mapping[str, str]) -> str:
 
 
 def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
-    scores, n_rows, level = scored.result.scores, scored.result.n_rows, scored.result.confidence.get("confidence_level")
+    scores, n_rows, level = scored.result.scores, scored.result.n_rows, scored.result.level
     heads = ["score", "value", *([f"{100 * level:g} % interval"] if level else [])]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     keys = dict.fromkeys([*(key for key in cards if key in scores), *scores])
@@ -180,6 +181,7 @@ def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
     return (
         f'<div class="tox-picture{" tox-wide" * wide}" tabindex="0" role="region" aria-label="Picture">'
         f'<img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
+        f'{"<small class=tox-swipe>Wider than the screen: swipe it sideways.</small>" * wide}'
         f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
     )
 

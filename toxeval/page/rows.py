@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toxeval.core.declarations import GROUP, LABEL, SCORE, SEQUENCE, Definition, Input
+from toxeval.core.judged import GOLD, HUMAN, judged
 from toxeval.core.refusals import NUMBER, Refusal, refuse
 from toxeval.page.words import base_name
 from toxeval.read import Limits, Table, open_bytes, open_pasted
@@ -125,8 +126,9 @@ def read_given(definition: Definition, given: Mapping[str, Any]) -> Reading:
         reading.first = next(iter(table.batches(once)), {})
         lengths = (len(batch[once[0]]) for batch in table.batches(once[:1]))
         reading.n_rows = sum(lengths) if table.n_rows is None else table.n_rows
-        reading.found = said = columns_said(given, table)
-        (places,) = find_inputs(definition, [table], {name: column for name, column in said.items() if name != BY})
+        reading.found = said = columns_said(definition, given, table)
+        counted, columns, _ = meant(definition, said)
+        (places,) = find_inputs(counted, [table], columns)
     except Refusal as refusal:
         reading.refusal = refusal
         return reading
@@ -141,19 +143,39 @@ def read_given(definition: Definition, given: Mapping[str, Any]) -> Reading:
     return reading
 
 
-def columns_said(given: Mapping[str, Any], table: Table) -> dict[str, str]:
-    """Input -> column, as far as the visitor says and the table has it; "" for one to be left out."""
+def columns_said(definition: Definition, given: Mapping[str, Any], table: Table) -> dict[str, str]:
+    """Input -> column, as far as the visitor says and the table has it; "" for one to be left out. A column ``human``
+    is taken for human labels where there are no references."""
     said = given.get("columns")
     pairs = said.items() if isinstance(said, dict) else ()
-    return {name: column for name, column in pairs if isinstance(column, str) and (not column or table.has(column))}
+    found = {name: column for name, column in pairs if isinstance(column, str) and (not column or table.has(column))}
+    gold = definition.input(GOLD)
+    if definition.judged and gold and HUMAN in table.columns and not {GOLD, HUMAN} & found.keys():
+        found |= {} if {*gold.columns} & {*table.columns} else {HUMAN: HUMAN}
+    return found
 
 
-def asked(definition: Definition) -> Iterator[tuple[str, str, bool]]:
-    """What is asked of the columns: the name of an input or field, what a cell holds, whether it must be there."""
+def meant(definition: Definition, said: Mapping[str, str]) -> tuple[Definition, dict[str, str], list[str]]:
+    """The metric that counts the rows (`judged`, if some have human labels), what it is told of columns, and those that
+    name groups."""
+    columns = {name: column for name, column in said.items() if name != BY and (column or name != HUMAN)}
+    by = [said[BY]] if said.get(BY) else []
+    if HUMAN not in columns:
+        return definition, columns, by
+    if by:
+        refuse("groups and human labels", "one of them", where=BY)
+    return judged(definition), columns, by
+
+
+def asked(definition: Definition, *, human: bool = False) -> Iterator[tuple[str, str, bool]]:
+    """What is asked of the columns: the name of an input or field, what a cell holds, whether it must be there;
+    ``human`` is whether there are human labels of some rows, and then no references are wanted."""
     for each in definition.inputs:
-        for part in each.fields or (each,):
+        for part in each.fields or (each,) if not human or each.name != GOLD else ():
             yield f"{each.name}.{part.name}" if each.fields else each.name, _about(part), each.required
     yield ID, "what tells rows apart", False
+    if definition.judged:
+        yield HUMAN, "human labels of some rows, drawn at random: corrects the rate for its judge's errors", False
     yield BY, "whose groups of rows are scored by themselves, too", False
 
 

@@ -4,21 +4,23 @@ import json
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toxeval import pictures, plots, report
 from toxeval.answers import with_answers
+from toxeval.core.corrections import CONFIDENCE_LEVEL, corrected_scores
 from toxeval.core.declarations import INTERVAL_OPTIONS, Definition, Picture
 from toxeval.core.formulas import DOUBTED_ROWS
 from toxeval.core.group_scores import GroupScores
+from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Refusal
 from toxeval.core.state import State
-from toxeval.page.rows import BY
+from toxeval.page.rows import meant
 from toxeval.page.words import sentence
 from toxeval.read import Rows, Table, add_rows, count_groups
-from toxeval.signature import Result, combined, digest, full_options
+from toxeval.signature import Result, combined, correction, digest, full_options
 
 #: What the picture calls whose rows they are.
 SYSTEM = "system"
@@ -40,6 +42,7 @@ class Scored:
         undefined: key -> why a score has no value.
         doubts: what looks wrong, as sentences.
         groups: the scores of groups, if that was asked for.
+        cards: key -> what it is called, of the most important scores of a corrected rate; else the page's own.
     """
 
     metric: Metric
@@ -49,6 +52,7 @@ class Scored:
     undefined: Mapping[str, str]
     doubts: tuple[str, ...]
     groups: GroupScores | None = None
+    cards: Mapping[str, str] = field(default_factory=dict)
 
 
 def score(
@@ -75,10 +79,9 @@ def score(
     names = {option.name for option in INTERVAL_OPTIONS}
     intervals = {n: v for n, v in options.items() if n in names and options.get("confidence_level") is not None}
     chosen = {n: v for n, v in options.items() if n not in names}
-    metric = Metric(definition, **chosen)
-    by = [said[BY]] if said.get(BY) else []
-    said = {name: column for name, column in said.items() if name != BY}
-    rows, groups = Rows(definition, table, columns=said, by=by), None
+    counted, said, by = meant(definition, said)
+    metric = Metric(counted, **chosen)
+    rows, groups = Rows(counted, table, columns=said, by=by), None
     if by:
         states, inputs = count_groups(metric, rows, by)
         groups, state = metric.score_by(states, **intervals), states.all
@@ -90,7 +93,7 @@ def score(
     found = groups.to_dict() if groups else {}
     result = Result(
         definition=definition,
-        options=full_options(definition, chosen, inputs),
+        options=full_options(counted, chosen, inputs - {HUMAN}),
         detailed=bool(chosen.get("detailed")),
         confidence={**metric.interval_options, **intervals} if intervals else {},
         dataset="",
@@ -101,9 +104,23 @@ def score(
         columns=dict(said),
         answers=dict(answers),
     )
+    if counted is not definition:
+        return _corrected(metric, result, state, chosen | intervals)
     undefined = metric.score(state, **metric.score_options).undefined
     doubts = tuple(_doubts(definition, state))
     return Scored(metric, result, state, chosen | intervals, undefined, doubts, groups)
+
+
+def _corrected(metric: Metric, result: Result, state: State, options: Mapping[str, Any]) -> Scored:
+    """With the rates corrected by the human labels in a state, beside those of the verdicts in a result."""
+    level = result.level or CONFIDENCE_LEVEL.default
+    found = corrected_scores(result.definition, state, judge_by_category=False, level=level)
+    result = replace(result, scores=found.scores | result.scores, correction=correction("human", [state], level))
+    doubts = tuple(f"{key} is {value:.3f}, which no rate can be." for key, value in found.impossible.items())
+    key = next(iter(found.scores))
+    cards = {key: "corrected rate", key.removesuffix("_corrected"): "rate of the verdicts"}
+    cards |= {"judge_sensitivity": "the judge's sensitivity", "judge_specificity": "the judge's specificity"}
+    return Scored(metric, result, state, options, found.undefined, doubts, cards=cards)
 
 
 def _doubts(definition: Definition, state: State) -> Iterator[str]:
@@ -133,7 +150,9 @@ def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple
     if draw is not None:
         definition = replace(definition, picture=draw)
     options = scored.metric.score_options | {"confidence_level": result.confidence.get("confidence_level")}
-    if scored.groups is not None:
+    if result.correction:
+        drawn = pictures.corrected_picture(result.definition, {SYSTEM: result.scores}, result.level or 0.95)
+    elif scored.groups is not None:
         drawn = pictures.groups_picture(scored.groups)
     else:
         drawn = pictures.picture_of_states(definition, {SYSTEM: scored.state}, {SYSTEM: result.scores}, options)
@@ -161,6 +180,15 @@ def python_lines(scored: Scored, file: str) -> str:
         lines += [f"found = metric.compute_by(groups, **inputs{options})"]
         return "\n".join([*lines, "scores = found.all", "print(found.to_dict())", ""])
     lines = [*imports, "from toxeval.read import Rows, open_table", "", f"metric = {metric}"]
+    if result.correction:
+        names = {option.name for option in INTERVAL_OPTIONS}
+        own = ", ".join(f"{name}={_literal(value)}" for name, value in scored.options.items() if name not in names)
+        level = f", confidence_level={result.level}"
+        intervals = "".join(f", {n}={_literal(v)}" for n, v in scored.options.items() if n in names)
+        lines += [f"judged = metric.judged({own})"]
+        lines += [f"inputs = Rows(judged.definition, open_table({file!r}){columns}).collect()"]
+        lines += [f"scores = metric.corrected_rate(**inputs{own and ', '}{own}{level})"]
+        return "\n".join([*lines, f"scores |= judged.compute(**inputs{intervals})", "print(scores)\n"])
     lines += [f"rows = Rows(metric.definition, open_table({file!r}){columns})"]
     return "\n".join([*lines, f"scores = metric.compute(**rows.collect(){options})", "print(scores)\n"])
 
