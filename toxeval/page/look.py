@@ -17,6 +17,7 @@ CSS = """
 .gradio-container { max-width: 1320px !important; margin: 0 auto !important; --line: var(--border-color-primary);
   --weak: var(--body-text-color-subdued); --area: var(--background-fill-secondary); --accent: #1d4ed8; }
 .dark .gradio-container { --accent: #93c5fd; }
+.gradio-container .wrap.full.translucent { display: none; }
 .tox-head h1 { font-size: 1.7rem; font-weight: 700; }
 .tox-head p { margin: .25rem 0; max-width: 75ch; }
 .tox-columns { display: grid; gap: 1.5rem; align-items: start; grid-template-columns: minmax(0, 5fr) minmax(0, 6fr);
@@ -27,7 +28,8 @@ CSS = """
 .tox-columns small, .tox-note, .tox-scores caption { color: var(--weak); font-size: .85rem; }
 .tox-columns :is([type=text], [type=number], textarea, select) { width: 100%; padding: .45rem .6rem; font: inherit;
   color: inherit; background: var(--input-background-fill); border: 1px solid var(--weak); border-radius: 6px; }
-.tox-columns :is(textarea, pre, .tox-inputs small, tbody th) { font-family: var(--font-mono); font-size: .85rem; }
+.tox-columns :is(textarea, pre, .tox-inputs select + small, tbody th) {
+  font-family: var(--font-mono); font-size: .85rem; }
 .tox-columns textarea { display: block; margin-top: .25rem; resize: vertical; }
 .tox-columns :is(input, select) { accent-color: var(--accent); color-scheme: light; }
 .dark .tox-columns :is(input, select) { color-scheme: dark; }
@@ -77,10 +79,12 @@ CSS = """
 .tox-scores :is(th, td) { border-top: 1px solid var(--line); }
 .tox-scores thead th { position: sticky; top: 0; background: var(--area); }
 .tox-scores tbody th { font-weight: 400; overflow-wrap: anywhere; }
-.tox-scores td[data-key] { white-space: nowrap; }
+.tox-scores td { white-space: nowrap; }
+.tox-scores thead th { overflow-wrap: normal; }
 .tox-picture { overflow-x: auto; background: #fff; border-radius: 8px; }
 .tox-picture img { display: block; width: 100%; max-width: 640px; min-width: 320px; margin: 0 auto; }
 .tox-picture.tox-wide img { max-width: none; min-width: 600px; }
+@media (min-width: 700px) { .tox-swipe { display: none; } }
 .dark .tox-picture { background: #000; }
 .dark .tox-picture img { filter: invert(1) hue-rotate(180deg); }
 .tox-columns pre { padding: .6rem .8rem; max-height: 20rem; overflow: auto; white-space: pre-wrap; }
@@ -92,6 +96,7 @@ CSS = """
 @media (max-width: 700px) {
   .tox-card-text :is(table, tbody, tr, td) { display: block; width: auto; border: 0 !important; padding: 0 !important; }
   .tox-card-text * { overflow-wrap: anywhere !important; }
+  .tox-scores :is(caption, th, td) { padding: .3rem .4rem; }
   .tox-card-text thead { display: none; }
   .tox-card-text tr { margin: .5rem 0; border-top: 1px solid var(--line) !important; }
   .gradio-container .main { padding-left: 1rem !important; padding-right: 1rem !important; }

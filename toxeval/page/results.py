@@ -181,6 +181,7 @@ def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
     return (
         f'<div class="tox-picture{" tox-wide" * wide}" tabindex="0" role="region" aria-label="Picture">'
         f'<img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
+        f"{'<small class=tox-swipe>Wider than the screen: swipe it sideways.</small>' * wide}"
         f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
     )
 
