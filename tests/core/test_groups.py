@@ -288,6 +288,16 @@ def test_one_warning_names_scores_reasons_and_groups() -> None:
 
 
 @pytest.mark.filterwarnings("default::sklearn.exceptions.UndefinedMetricWarning")
+def test_each_group_has_its_own_reason() -> None:
+    given_ = {"prediction_scores": [0.9, 0.1, 0.2, 0.3, 0.7, 0.4], "references": [1, 1, 0, 0, 1, 0]}
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        found = plain("threat_f1").compute_by(list("aabbcc"), key="average_precision", min_rows=1, **given_)
+    message = str(caught[0].message)
+    assert "(no reference is non-threat, 1.0 for any model, in group 'a'; no reference is threat, set to nan" in message
+    assert found.worst == ["c"]
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.UndefinedMetricWarning")
 def test_a_warning_names_few_of_many_groups() -> None:
     with pytest.warns(UndefinedMetricWarning, match=r"set to 0.0, in groups 0, 1, 2, 3, 4 and 14 more\)"):
         plain("sold_macro_f1").compute_by(

@@ -23,7 +23,7 @@ ANSWERS = "True and False, or 1 and 0; of fractions give a comparison, such as c
 #: each row.
 SPREAD = 4
 #: If an array has more texts than this, they are told apart by hashes of so many bits; so many hashes are tried.
-HASHED, HASH_BITS, HASHES = 10**4, 22, 2
+HASHED, HASH_BITS, HASHES = 10**5, 22, 2
 #: What names may be of in a list; a tensor, a decimal or a fraction is made one of these first.
 SIMPLE = (str, int, float, np.generic)
 #: A name that is one word is shown up to this length, as column names are.
