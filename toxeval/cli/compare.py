@@ -143,12 +143,7 @@ def _numbers(found: "Comparison") -> list[str]:
 
 
 def compared(job: "Job", keys: Sequence[str]) -> Compared:
-    """Compare each further file of predictions with the first.
-
-    Args:
-        job: with at least two files, and a confidence level.
-        keys: the scores to compare; if empty, the metric's headline score.
-    """
+    """Compare each further file of predictions with the first."""
     from functools import partial
 
     from toxeval import systems

@@ -24,7 +24,6 @@ def find_inputs(definition: Definition, tables: Sequence[Table], said: Mapping[s
     """For each table, which inputs are in which of its columns.
 
     Args:
-        definition: of the metric.
         tables: the predictions' table, and perhaps the references'.
         said: input, field of one (``predictions.slots``) or ``id`` -> column (or a dotted path in one), as the user
             says; else the names that the inputs declare are tried. ``id`` without a column says that there are no ids,

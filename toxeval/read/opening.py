@@ -66,7 +66,6 @@ def open_bytes(
 
     Args:
         name: of the file; its ending says what it is.
-        content: its bytes.
         header: whether the first row of CSV and TSV has the columns' names; else they are ``column 1`` and so on.
         limits, multiline: as in `open_table`.
 
@@ -94,7 +93,6 @@ def open_pasted(
     and no commas, else commas.
 
     Args:
-        text: the text.
         header, limits, multiline: as in `open_bytes`.
 
     >>> table = open_pasted("OFF; NOT\\nNOT;NOT", header=False)

@@ -58,9 +58,6 @@ class Rows:
     by them, and the references are held in memory; else by position. The index of pandas is no id.
 
     Args:
-        definition: of the metric.
-        predictions: the table with the predictions.
-        references: the one with the references, if they are in another.
         columns: input, field of one (``predictions.slots``), ``id``, or ``references.id`` where that is another -> its
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
         human: a table with human labels of some of the rows, which are matched by id in any case; of a metric of
@@ -316,8 +313,6 @@ def add_rows(
     """Add rows to a metric, batch by batch: in constant memory, if its state is.
 
     Args:
-        metric: what they are added to.
-        rows: the rows.
         groups: whether inputs that only tell groups of rows apart are wanted, as intervals do.
         progress: gives the batches of the rows, and may show how far they are.
 

@@ -24,7 +24,6 @@ def from_parquet(files: Sequence[File | Content], name: str, features: Mapping[s
     """A table in one or several Parquet files, one after the other.
 
     Args:
-        files: the files.
         name: what messages call them together.
         features: those of ``datasets``, where the files don't say them.
     """

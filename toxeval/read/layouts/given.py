@@ -91,9 +91,6 @@ def json_values(source: Source) -> Iterator[tuple[int, Any]]:
 
     A single line with an array is a file of several rows, unless its name says that each line is one.
 
-    Args:
-        source: the file.
-
     Raises:
         Refusal: for anything else, with the line.
     """

@@ -44,10 +44,6 @@ class Answer(NamedTuple):
 def from_lm_eval(record: Mapping[str, Any], row: int | None = None) -> Answer:
     """One line of a ``samples_*.jsonl``.
 
-    Args:
-        record: the line, parsed.
-        row: which one it is, for messages.
-
     >>> from_lm_eval({"doc_id": 3, "doc": {"text": "hello"}, "target": "NOT", "filtered_resps": ["Not."]})
     Answer(id='3', answer='Not.', reference='NOT', others={'text': 'hello'})
     """
@@ -72,7 +68,6 @@ def from_inspect(sample: Mapping[str, Any], row: int | None = None) -> Answer:
 
     Args:
         sample: as it is in ``samples`` of the log as JSON, or in a file of ``samples/`` of the log as ``.eval``.
-        row: which one it is, for messages.
 
     >>> from_inspect({"id": "a", "target": "NOT", "output": {"completion": "Not."}, "metadata": {"split": "test"}})
     Answer(id='a', answer='Not.', reference='NOT', others={'split': 'test'})
