@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ from toxeval.core.refusals import Known, refuse
 from ..json_texts import read_json, read_json_at
 from ..opening import open_bytes, open_table
 from ..sources import Content, Limits, Source, open_source, pieces
-from ..tables import Table
+from ..tables import Table, shown
 
 _SPACE = " \t\r\n"
 _SPACES = re.compile(f"[{_SPACE}]*")
@@ -74,6 +74,15 @@ class Files:
     def plain_references(self) -> Table | None:
         """The references' table as it is without a layout."""
         return self.references.table() if self.references else None
+
+
+def with_columns(table: Table, columns: Sequence[str]) -> Table:
+    """The table, if it is one of texts with these columns."""
+    lacking = [name for name in columns if name not in table.columns]
+    if lacking or not table.text:
+        found = f"without the column {shown(lacking[0])}" if lacking else "no table of texts"
+        refuse(found, f"the columns {', '.join(columns)}", file=table.name, line=1)
+    return table
 
 
 def lines_of(source: Source) -> list[str]:
