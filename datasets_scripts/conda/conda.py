@@ -52,7 +52,6 @@ class Conda(VerifiedBuilder):
             name="context", version=VERSION, description="Each utterance with the earlier ones of its conversation."
         ),
     ]
-    DEFAULT_CONFIG_NAME = "default"
 
     def _info(self) -> datasets.DatasetInfo:
         features = {

@@ -116,7 +116,6 @@ class DiaSafety(VerifiedBuilder):
         datasets.BuilderConfig(name="default", version=VERSION, description="Contexts and replies, labelled."),
         datasets.BuilderConfig(name="generations", version=VERSION, description="Replies of three chatbots."),
     ]
-    DEFAULT_CONFIG_NAME = "default"
 
     def _info(self) -> datasets.DatasetInfo:
         text = datasets.Value("string")

@@ -4,12 +4,11 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from toxeval.answers import with_answers
 from toxeval.core.declarations import THRESHOLD, Definition
 from toxeval.core.group_scores import GroupScores
-from toxeval.core.group_states import GroupStates
 from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
 from toxeval.core.refusals import Known, OptionName, SetOption, refuse
@@ -189,7 +188,7 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
     if job.threshold_from:
         return _result_at_chosen(job, progress)
     if job.by:
-        return _result_by(job, progress)
+        return result_by(job, progress)[0]
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
     metric = job.load()
@@ -247,48 +246,27 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
     return replace(result, runs=in_order, spread=_spread(summary))
 
 
-class Groups(NamedTuple):
-    """The scores of groups of rows, and what they are of.
-
-    Attributes:
-        metric: which counted the rows.
-        states: what it counted.
-        scores: of these states.
-        rows: where they are from.
-        inputs: the names of the inputs that were there.
-    """
-
-    metric: Metric
-    states: GroupStates
-    scores: GroupScores
-    rows: Rows
-    inputs: set[str]
-
-
-def groups_of(job: Job, progress: Progress = iter) -> Groups:
+def result_by(job: Job, progress: Progress = iter) -> tuple[Result, GroupScores]:
     """The scores of all rows of one file and of groups of them."""
     metric, columns = job.load(), list(job.by)
     if len(job.predictions) > 1:
         refuse(f"{len(job.predictions)} files", "one, to score by group", metric=job.metric, inputs=("predictions",))
     rows = Rows(job.definition, *next(job.tables()), job.columns, by=columns)
     states, inputs = count_groups(metric, rows, columns, progress)
-    return Groups(metric, states, metric.score_by(states, **job.group_rule, **job.confidence), rows, inputs)
-
-
-def _result_by(job: Job, progress: Progress) -> Result:
-    found = groups_of(job, progress)
-    states, groups = found.states, found.scores.to_dict()
-    return signed_result(
+    scores = metric.score_by(states, **job.group_rule, **job.confidence)
+    groups = scores.to_dict()
+    result = signed_result(
         job,
-        found.inputs,
-        confidence=job.confidence_options(found.metric),
+        inputs,
+        confidence=job.confidence_options(metric),
         n_rows=states.all.n_rows,
         digest=combined([digest(state) for state in (states.all, *states.groups.values())]),
         scores=groups.pop("all"),
-        matched=found.rows.matched,
-        left_out=found.rows.left_out,
-        groups={"by": list(job.by), **groups},
+        matched=rows.matched,
+        left_out=rows.left_out,
+        groups={"by": columns, **groups},
     )
+    return result, scores
 
 
 def _result_at_chosen(job: Job, progress: Progress) -> Result:

@@ -45,7 +45,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
     from toxeval.read import Rows
 
     from . import correcting
-    from .job import groups_of, short_names
+    from .job import result_by, short_names
 
     if not out.endswith(tuple(plots.METADATA)):
         raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
@@ -66,7 +66,7 @@ def plot(metric: str, out: str, **given: Any) -> None:
             picture = correcting.picture_of(job, names, progress_bar)
         elif job.by:
             job = replace(job, confidence={"confidence_level": 0.95})
-            picture = pictures.groups_picture(groups_of(job, progress_bar).scores)
+            picture = pictures.groups_picture(result_by(job, progress_bar)[1])
         else:
             rows = {name: Rows(job.definition, *tables, job.columns) for name, tables in zip(names, job.tables())}
             picture = pictures.picture_of(scored, rows, progress_bar)

@@ -48,6 +48,9 @@ class Limits:
             refuse(f"{n:,} rows", f"up to {self.rows:,}", file=name)
 
 
+NO_LIMITS = Limits()
+
+
 class Source:
     """Some bytes with a name.
 

@@ -63,6 +63,7 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
     What is built from the user's own copy is cached under a fingerprint of it, so that a changed file is read anew.
     """
 
+    DEFAULT_CONFIG_NAME = "default"
     BASE_URL: str | None = None
     FILES: ClassVar[dict[str, SourceFile]] = {}
     WHERE_TO_GET = ""

@@ -162,24 +162,27 @@ def _counted(metric: Metric, arrays: list[dict[str, np.ndarray]]) -> Systems:
     group = next((each.name for each in metric.definition.inputs if each.kind == GROUP), "")
     n = max(len(array) for array in arrays[0].values() if array.ndim)
     if group and (group in arrays[0] or "lengths" in arrays[0]):
-        return _by_group(metric, arrays, scores, group)
+        arrays, units, size = _by_group(metric, arrays, group)
+        return Systems(metric, arrays, scores, units, size, drawn_whole=True)
+    columns = [array for system in arrays for array in system.values() if _is_column(array, n)]
     if states[0].rows:
-        order = np.lexsort([a for system in arrays for a in system.values() if _is_column(a, n)])
+        order = np.lexsort(columns)
         arrays = [RowArrays(system, metric.definition.per_token).take(order) for system in arrays]
         return Systems(metric, arrays, scores, None, np.ones(n, dtype=np.int64))
     of_positions = {"lengths", *metric.definition.per_token}
     if "lengths" in arrays[0] and any(a.ndim for name, a in arrays[0].items() if name not in of_positions):
         # what is known of whole sequences can't be told of their positions
-        items = len(arrays[0]["lengths"])
-        rows = np.arange(items)[:, None]
-        return _as_units(metric, arrays, scores, rows, np.ones(items, dtype=np.int64))
-    first, size = _distinct_rows([a for system in arrays for a in system.values() if _is_column(a, n)])
-    alone = [{name: a for name, a in system.items() if name != "lengths"} for system in arrays]
-    return _as_units(metric, alone, scores, first[:, None], size)
+        first = np.arange(len(arrays[0]["lengths"]))
+        size = np.ones(len(first), dtype=np.int64)
+    else:
+        first, size = _distinct_rows(columns)
+        arrays = [{name: a for name, a in system.items() if name != "lengths"} for system in arrays]
+    return Systems(metric, arrays, scores, [_units(metric, system, first) for system in arrays], size)
 
 
-def _by_group(metric: Metric, arrays: list[dict[str, np.ndarray]], scores: list[Scores], group: str) -> Systems:
-    """Units that are the groups of rows that were given; or single rows, of several lengths."""
+def _by_group(metric: Metric, arrays: list[dict[str, np.ndarray]], group: str) -> tuple[Any, Any, np.ndarray]:
+    """Arrays, counts and sizes of units that are the groups of rows that were given; or single rows, of several
+    lengths."""
     given = group in arrays[0]
     if not given:
         arrays = [system | {group: np.arange(len(system["lengths"]))} for system in arrays]
@@ -189,19 +192,14 @@ def _by_group(metric: Metric, arrays: list[dict[str, np.ndarray]], scores: list[
         flat = np.concatenate([counts.reshape(len(size), -1) for unit in units for counts in unit.values()], axis=1)
         order = np.argsort(np.ascontiguousarray(flat).view(f"V{flat.itemsize * flat.shape[1]}").ravel())
         units = [{key: counts[order] for key, counts in unit.items()} for unit in units]
-    return Systems(metric, arrays, scores, units, size, drawn_whole=True)
+    return arrays, units, size
 
 
-def _as_units(
-    metric: Metric, arrays: list[dict[str, np.ndarray]], scores: list[Scores], rows: np.ndarray, size: np.ndarray
-) -> Systems:
-    """Units that are counted one by one: ``rows`` of shape (u, 1) says which they are."""
-    units = []
-    for system in arrays:
-        entries = RowArrays(system, metric.definition.per_token)
-        counts = [metric.count(entries.take(row)).counts for row in rows]
-        units.append({key: np.stack([count[key] for count in counts]) for key in counts[0]})
-    return Systems(metric, arrays, scores, units, size)
+def _units(metric: Metric, system: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The counts of single rows, one by one."""
+    entries = RowArrays(system, metric.definition.per_token)
+    counts = [metric.count(entries.take(row)).counts for row in rows[:, None]]
+    return {key: np.stack([count[key] for count in counts]) for key in counts[0]}
 
 
 def _distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

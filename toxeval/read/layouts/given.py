@@ -12,7 +12,7 @@ from toxeval.core.refusals import Known, refuse
 
 from ..json_texts import read_json, read_json_at
 from ..opening import open_bytes, open_table
-from ..sources import Content, Limits, Source, open_source, pieces
+from ..sources import NO_LIMITS, Content, Limits, Source, open_source, pieces
 from ..tables import Table, shown
 
 _SPACE = " \t\r\n"
@@ -31,7 +31,7 @@ class Given:
     """
 
     path: str
-    limits: Limits = Limits()
+    limits: Limits = NO_LIMITS
     multiline: bool = False
     content: bytes | None = None
 
