@@ -172,15 +172,6 @@ THRESHOLD_RULES = [
         "--precision-at-least", type=float, metavar="X", help="Choose that with the best recall at such a precision."
     ),
 ]
-JUDGE_ON = [
-    click.option(
-        "--judge-on",
-        default="",
-        metavar="FILE",
-        help="Other rows with the judge's verdicts and human labels: corrects the rate for the judge's errors.",
-    ),
-    click.option("--judge-by-category", is_flag=True, help="The judge's rates in each category, not in all of them."),
-]
 JUDGES = [
     click.option(
         "--human",
@@ -189,7 +180,13 @@ JUDGES = [
         help="Human labels of some of these rows, matched by id: corrects the rate for the judge's errors. "
         "Once for each file of predictions; or --columns human=COLUMN, if they are in it.",
     ),
-    *JUDGE_ON,
+    click.option(
+        "--judge-on",
+        default="",
+        metavar="FILE",
+        help="Other rows with the judge's verdicts and human labels: corrects the rate for the judge's errors.",
+    ),
+    click.option("--judge-by-category", is_flag=True, help="The judge's rates in each category, not in all of them."),
 ]
 INTERVALS = [
     click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
