@@ -55,7 +55,7 @@ they aren't, it is for one of these reasons:
 - The judge's rates by category: each rests on a fifth of the labels or less. Intervals are wider than they need be, and
   the bias is that of small counts; a weak judge is refused.
 - Two chatbots: the bias of the quotient is divided by a smaller standard deviation.
-- Labels of 100 of the same replies: there are too few unsafe ones at a rate of .01, and the intervals are a little wide."""
+- Labels of 100 of the same replies: there are too few unsafe ones at a rate of .01; intervals are a little wide."""
 
 #: Of DiaSafety's test split: how much of it is in each category, and how much is unsafe.
 SIZES = np.array([0.117, 0.176, 0.237, 0.268, 0.202])
