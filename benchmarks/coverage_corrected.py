@@ -36,13 +36,26 @@ RATES = 0.01, 0.05, 0.2, 0.5
 LABELLED = 100, 300, 1000
 REPLIES = 1000, 10_000
 
+#: The limits: shares of intervals that contain the truth, and standard deviations that the rate may be off.
+COVERED, BIAS = (0.93, 0.98), 0.1
+
 #: What the file says above its table.
 ABOUT = """Coverage of 95 % intervals of rates corrected for their judge: `python benchmarks/coverage_corrected.py`.
 
 Judge: sensitivity, specificity. Under each true rate stands the share of intervals that contain it, with 1,000 or with
 10,000 replies, whichever is further from .95; of several categories alone, the one that is covered least. Refused: the
 largest share of sets of labels that don't tell the judge from chance; they count nowhere else, and if over 99 % are,
-the others are too few to count (–). Bias: the largest, in standard deviations of the rate."""
+the others are too few to count (–). Bias: the largest, in standard deviations of the rate.
+
+The aim is a coverage from .93 to .98 at every rate and a bias below .1; the last column says where both are met. Where
+they aren't, it is for one of these reasons:
+
+- A judge of (.6, .6) with 100 labels: half of the sets are refused, and those that are left overrate the judge by luck,
+  so the rate is corrected too little. With 1,000 none is refused, and the bias of the quotient is at the limit.
+- The judge's rates by category: each rests on a fifth of the labels or less. Intervals are wider than they need be, and
+  the bias is that of small counts; a weak judge is refused.
+- Two chatbots: the bias of the quotient is divided by a smaller standard deviation.
+- Labels of 100 of the same replies: there are too few unsafe ones at a rate of .01; intervals are a little wide."""
 
 #: Of DiaSafety's test split: how much of it is in each category, and how much is unsafe.
 SIZES = np.array([0.117, 0.176, 0.237, 0.268, 0.202])
@@ -248,8 +261,10 @@ def published(setting: Setting, times: int) -> tuple[Coverage, Coverage]:
 
 def summary(rows: Mapping[tuple[str, Setting], Coverage], times: int) -> str:
     """The table of the file: by judge and labels, of both numbers of replies the coverage further from 95 %."""
-    cells = [f"| {' | '.join(['what', 'judge', 'labels', 'refused', *(f'{rate:g}' for rate in RATES), 'bias'])} |"]
-    cells.append("| --- | --- " + "| --: " * (len(RATES) + 3) + "|")
+    cells = [
+        f"| {' | '.join(['what', 'judge', 'labels', 'refused', *(f'{rate:g}' for rate in RATES), 'bias', 'met'])} |"
+    ]
+    cells.append("| --- | --- " + "| --: " * (len(RATES) + 3) + "| --- |")
     groups: dict[tuple[str, str, int], list[tuple[Setting, Coverage]]] = {}
     for (name, setting), row in rows.items():
         judge_of = f"{setting.sensitivity:g}, {setting.specificity:g}"
@@ -261,9 +276,10 @@ def summary(rows: Mapping[tuple[str, Setting], Coverage], times: int) -> str:
         ]
         refused = max(row.refused for _, row in group)
         bias = max((row.bias for _, row in group), key=abs)
-        numbers = [f"{refused:.3f}", *(f"{share:.3f}" for share in covered), f"{bias:+.2f}"]
+        met = all(COVERED[0] <= round(share, 3) <= COVERED[1] for share in covered) and abs(round(bias, 2)) < BIAS
+        numbers = [f"{refused:.3f}", *(f"{share:.3f}" for share in covered), f"{bias:+.2f}", "yes" if met else "no"]
         if refused > 0.99:
-            numbers[1:] = ["–"] * (len(RATES) + 1)
+            numbers[1:] = ["–"] * (len(RATES) + 2)
         cells.append(f"| {' | '.join([name, judge_of, f'{labelled:,}', *numbers])} |")
     return f"{ABOUT}\n\n{times:,} simulations.\n\n" + "\n".join(cells) + "\n"
 
