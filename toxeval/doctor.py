@@ -126,10 +126,11 @@ def examine_judge(
     advice = "were the rows that have labels drawn at random?"
     if judge_on is not None:
         advice = f"other rows, or a judge who errs otherwise on them, which no labels of others mend: see {own}"
-    for category, some, rest in unlike_shares(definition, state, judge_on):
+    for category, some, rest, p in unlike_shares(definition, state, judge_on):
         a, b = (f"{n} of {of} ({n / of:.1%})" for n, of in (some, rest))
         where = f" in {category}" if category else ""
-        yield Finding("predictions", f"{rate.label} on {a} rows with labels and on {b} others{where}", advice)
+        what = f"{rate.label} on {a} rows with labels and on {b} others{where} (p {p:.2g} by Holm)"
+        yield Finding("predictions", what, advice)
 
 
 class _Examination:
