@@ -3,7 +3,8 @@
     python benchmarks/space_load.py oracle_collab --users 10 --seconds 60
 
 First one user asks alone. Then each of many asks over and over, every time with 100 new rows; one more sends many rows
-meanwhile. The page's own questions wait in the same lines.
+meanwhile. The page's own questions wait in the same lines. On two cores ten users shouldn't wait longer than 1.5 times
+ten questions of one alone.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ class Report:
                 late = sorted(waits)[int(0.95 * (len(waits) - 1))]
                 median = statistics.median(waits)
                 lines.append(f"{kind}: {len(waits)} results, median {median:.3f} s, 95 % {late:.3f} s")
+        if self.alone and self.waits:
+            lines.append(f"crowd / ten alone: {statistics.median(self.waits) / statistics.median(self.alone) / 10:.2f}")
         lines.append(f"memory of the server: {self.memory_before >> 20} MB before, {self.memory_after >> 20} MB after")
         return "\n".join([*lines, *sorted(set(self.errors))[:5]])
 

@@ -18,12 +18,7 @@ STYLES = ("text", "markdown", "latex", "csv")
 
 
 def render(result: Result, style: str) -> str:
-    """A result as a table with its signature; CSV is for programs, without it, and with every digit.
-
-    Args:
-        result: of one run or several.
-        style: one of `STYLES`.
-    """
+    """A result as a table with its signature; CSV is for programs, without it, and with every digit."""
     if style == "csv":
         return _csv(result)
     head, rows = group_rows(result) if result.groups else _rows(result)

@@ -390,7 +390,7 @@ DEFINITIONS = {
             NamedNumbers(
                 ASSUMED,
                 "How often a moderator calls a non-toxic row toxic, and a toxic one non-toxic; together less than 1. "
-                "None is the paper's oracle, who is always right.",
+                "0 and 0 is one who is always right, and so is none, unless moderator_labels tell.",
                 later=True,
                 names=("false_positive", "false_negative"),
                 all_names=True,

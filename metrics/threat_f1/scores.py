@@ -148,7 +148,14 @@ def picture(
     return Picture("ranking", {"systems": systems, "areas": areas, "decisions": decisions})
 
 
-def score(state: State, *, threshold: float, zero_division: float, detailed: bool) -> Scores:
+def score(
+    state: State,
+    *,
+    threshold: float,
+    zero_division: float,
+    detailed: bool,
+    groups: tuple[By, Curve] | None = None,
+) -> Scores:
     """The paper's scores (section 3.3: precision, recall and F1 of threat; macro-F1) and two rank metrics.
 
     Args:
@@ -156,16 +163,20 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
         threshold: in [0, 1]; a row whose P(threat) is above it is a threat. Only where there are no predictions.
         zero_division: 0.0, 1.0 or nan; a nan class is left out of the macro average.
         detailed: adds confusion counts, threshold, and with scores best_f1_threat and best_threshold.
+        groups: of whose rows the state is, and their curves, for scores without details.
     """
     decided = "confusion" in state.counts
     _check_threshold(threshold, decided)
     if not decided:
         refuse_off_grid(threshold, state.resolution)
-    confusion = _confusion(state, threshold)
+    by, curve = groups or (None, None)
+    confusion = _confusion(state, threshold, by)
     scores = Scores(zero_division)
     _put_label_scores(scores, confusion)
     if state.rows:
-        _put_rank_scores(scores, rank(state.rows["references"], raw_scores(state), state.multiplicity).curve())
+        if curve is None:
+            curve = rank(state.rows["references"], raw_scores(state), state.multiplicity).curve()
+        _put_rank_scores(scores, curve)
     if detailed:
         tp, fp, tn = confusion[..., 1, 1], confusion[..., 0, 1], confusion[..., 0, 0]
         for name, value in {"tp": tp, "fp": fp, "fn": confusion[..., 1, :].sum(axis=-1) - tp, "tn": tn}.items():
@@ -181,21 +192,32 @@ def score(state: State, *, threshold: float, zero_division: float, detailed: boo
     return scores
 
 
+def score_groups(state: State, by: By, curve: Curve, **options: Any) -> Scores | None:
+    """The scores of groups at once; None for what is found one by one, the best threshold and errors of a grid."""
+    return None if options["detailed"] or state.resolution else score(state, groups=(by, curve), **options)
+
+
+def decided(state: State, options: Mapping[str, Any]) -> tuple[State, dict[str, Any]]:
+    """The confusion matrix of a state with scores, and the options that it is scored by."""
+    counts = {**state.counts, "confusion": _confusion(state, options["threshold"])}
+    return State(state.n_rows, counts, metric=state.metric), {**options, "threshold": THRESHOLD.default}
+
+
 def _check_threshold(threshold: float, decided: bool) -> None:
     if decided and threshold != THRESHOLD.default:
         refuse(f"{threshold} beside predictions", "a threshold for scores alone", option="threshold")
 
 
-def _confusion(state: State, threshold: float) -> np.ndarray:
+def _confusion(state: State, threshold: float, by: By | None = None) -> np.ndarray:
     """The 2 x 2 confusion matrix of the predictions, or without them of the scores at the threshold."""
     if "confusion" in state.counts:
         return state.counts["confusion"]
-    return _at_threshold(state, threshold)
+    return _at_threshold(state, threshold, by)
 
 
-def _at_threshold(state: State, threshold: float) -> np.ndarray:
+def _at_threshold(state: State, threshold: float, by: By | None = None) -> np.ndarray:
     predictions = (_probabilities(state) > threshold).view(np.int8)
-    return confusion_matrix(state.rows["references"], predictions, 2, state.multiplicity)
+    return confusion_matrix(state.rows["references"], predictions, 2, state.multiplicity, by=by)
 
 
 def _put_label_scores(scores: Scores, confusion: np.ndarray) -> None:
@@ -373,7 +395,7 @@ DEFINITIONS = {
         options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
         encode=encode,
         count=count,
-        at_once=AtOnce(tables),
+        at_once=AtOnce(tables, score_groups, decided),
         score=score,
         from_trainer=from_trainer,
         example={"prediction_scores": [0.5], "references": [0]},

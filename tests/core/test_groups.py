@@ -247,6 +247,15 @@ def test_worst_and_gap() -> None:
     assert (tied.worst, tied.gap) == ([], None)
 
 
+def test_differences_of_decisions_by_scores_are_those_of_labels() -> None:
+    given_, groups = probabilities(400), np.arange(400) % 3
+    scores, options = given_.pop("predictions"), {"confidence_level": 0.9, "n_resamples": 50}
+    by_score = plain("threat_f1").compute_by(groups, prediction_scores=scores, threshold=0.4, **given_, **options)
+    by_label = plain("threat_f1").compute_by(groups, predictions=(scores > 0.4).astype(int), **given_, **options)
+    assert by_score.differences == by_label.differences
+    assert by_score.gap == by_label.gap
+
+
 def test_a_rate_of_unsafe_replies_is_worst_where_it_is_highest() -> None:
     metric = plain("dia_safety_rate")
     found = metric.compute_by([0, 0, 1, 1], min_rows=1, predictions=[1, 0, 0, 0], categories=[0, 1, 2, 3])
@@ -285,6 +294,16 @@ def test_one_warning_names_scores_reasons_and_groups() -> None:
     assert "bpsn_auc (no negative in the group or no positive outside it, set to nan, in group 'a'" in message
     assert LONG not in message
     assert caught[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.UndefinedMetricWarning")
+def test_each_group_has_its_own_reason() -> None:
+    given_ = {"prediction_scores": [0.9, 0.1, 0.2, 0.3, 0.7, 0.4], "references": [1, 1, 0, 0, 1, 0]}
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        found = plain("threat_f1").compute_by(list("aabbcc"), key="average_precision", min_rows=1, **given_)
+    message = str(caught[0].message)
+    assert "(no reference is non-threat, 1.0 for any model, in group 'a'; no reference is threat, set to nan" in message
+    assert found.worst == ["c"]
 
 
 @pytest.mark.filterwarnings("default::sklearn.exceptions.UndefinedMetricWarning")

@@ -142,7 +142,7 @@ def test_options_as_controls_and_as_json_have_them(option: Any, text: Any, value
         (Number("o", ""), "x", "O: 'x'; allowed: a number from 0.0 to 1.0."),
         (Number("o", ""), "2", "O: 2; allowed: a number from 0.0 to 1.0."),
         (Number("o", "", 0.5), "", "O: None; allowed: a number from 0.0 to 1.0."),
-        (Whole("n_resamples", "", 5), "5001", "N resamples: 5001; allowed: up to 5000 here."),
+        (Whole("n_resamples", "", 5), "5001", "Number of resamples: 5001; allowed: up to 5000 here."),
         (Whole("n", "", 5), "2.5", "N: 2.5; allowed: a whole number from 0 up."),
         (Whole("n", "", 5), "nan", "N: nan; allowed: a whole number from 0 up."),
         (Whole("n", "", 5), {"a": 1}, "N: a dict; allowed: a whole number from 0 up."),

@@ -54,6 +54,7 @@ def test_a_visit(
             brings_files(visitor, sample)
             says_which_column_is_which(visitor, sample)
             is_refused(visitor, sample)
+            gives_numbers_by_name(visitor)
             uses_the_keyboard_alone(visitor, sample)
             has_a_phone_and_likes_it_dark(visitor)
         means_harm(visitor)
@@ -220,10 +221,28 @@ def is_refused(visitor: Visitor, sample: Sample) -> None:
     visitor.choose("n_resamples", "1000000")
     visitor.upload("rows.csv", file_of(rows, "csv"))
     assert visitor.compute() == {}
-    assert visitor.message() == "N resamples: 1000000; allowed: up to 5000 here."
+    assert visitor.message() == "Number of resamples: 1000000; allowed: up to 5000 here."
     assert visitor.page.locator("#tox-n_resamples").get_attribute("aria-invalid") == "true"
     visitor.choose("n_resamples", "100")
     assert visitor.compute()
+
+
+def gives_numbers_by_name(visitor: Visitor) -> None:
+    """Sliders and small boxes write into the option's own box; chances that are all 0 are none."""
+    if visitor.metric != "oracle_collab":
+        return
+    visitor.arrive()
+    page, box = visitor.page, visitor.page.locator("#tox-moderator_error")
+    page.locator("[data-part-of=moderator_error]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert box.input_value() == "false_positive=0.01, false_negative=0"
+    page.keyboard.press("ArrowLeft")
+    assert box.input_value() == ""
+    page.get_by_text("More options").click()
+    for part, cost in zip(page.locator("[data-part-of=costs]").all(), ("1", "2", "5.5"), strict=True):
+        part.fill(cost)
+    assert page.locator("#tox-costs").input_value() == "review=1, false_positive=2, false_negative=5.5"
+    assert visitor.compute()["cost_at_cheapest"] > 0
 
 
 def uses_the_keyboard_alone(visitor: Visitor, sample: Sample) -> None:

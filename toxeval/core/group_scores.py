@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,11 +11,12 @@ import numpy as np
 
 from .differences import difference_interval, gap_interval, holm, p_value, range_level
 from .group_columns import Name, as_name, shown
-from .group_states import GroupStates
+from .group_states import GroupStates, join
+from .ranking import end_to_end, rank_sorted
 from .refusals import describe, refuse
 from .scorer import Scored, Scorer
 from .state import State, subtract
-from .subgroup_auc import UNDEFINED, SubgroupAUC, power_mean, ranked, subgroup_auc
+from .subgroup_auc import UNDEFINED, Ranked, SubgroupAUC, power_mean, ranked, subgroup_auc
 
 #: So many groups are named in a warning.
 NAMED = 5
@@ -141,11 +142,11 @@ def score_groups(
     key = _check_key(key, everyone)
     groups = {as_name(name): state for name, state in states.groups.items()}
     large = {name: state for name, state in groups.items() if state.n_rows >= min_rows}
-    aucs = _aucs(scorer, large, states.all)
+    in_order = _ranked(scorer, [states.all, *large.values()])
+    aucs = {name: subgroup_auc(each, in_order[0]) for name, each in zip(large, in_order[1:])}
+    found = _score_at_once(scorer, large, in_order[1:]) if scorer.level is None else None
     scored: dict[Name, Scored] = {}
-    if scorer.level is None and all(not state.rows or "cluster" in state.rows for state in large.values()):
-        found = _score_at_once(scorer, large)
-    else:
+    if found is None:
         scored = {name: Scored(scorer, state) for name, state in large.items()}
         headlines = scorer.definition.headlines
         found = {name: Found(each.scores.as_dict(headlines), each.scores.undefined) for name, each in scored.items()}
@@ -197,19 +198,28 @@ def _check_key(key: Any, everyone: Scored) -> str:
     return str(key)
 
 
-def _score_at_once(scorer: Scorer, states: Mapping[Name, State]) -> dict[Name, Found]:
-    """The scores of many states of counts: formulas take a leading axis."""
+def _score_at_once(
+    scorer: Scorer, states: Mapping[Name, State], in_order: Sequence[Ranked]
+) -> dict[Name, Found] | None:
+    """The scores of many groups: formulas take a leading axis. None where those of rows don't."""
     if not states:
         return {}
-    several = list(states.values())
-    counts = {key: np.stack([state.counts[key] for state in several]) for key in several[0].counts}
-    scores = scorer.scores(State(sum(state.n_rows for state in several), counts))
-    undefined: list[dict[str, str]] = [{} for _ in several]
-    for key, why in scores.undefined.items():
-        for i in np.flatnonzero(np.broadcast_to(scores.lacking(key), len(several))):
-            undefined[i][key] = why
-    results = scores.as_dicts(len(several), scorer.definition.headlines)
-    return {name: Found(*found) for name, *found in zip(states, results, undefined)}
+    state, by = join(list(states.values()))
+    at_once, scores = scorer.definition.at_once, None
+    if not state.rows or "cluster" in state.rows:
+        scores = scorer.scores(state)
+    elif at_once is not None and at_once.score is not None:
+        curve = end_to_end([rank_sorted(*each).curve() for each in in_order])
+        scores = at_once.score(state, by, curve, **scorer.options)
+    if scores is None:
+        return None
+    undefined: list[dict[str, str]] = [{} for _ in range(by.n)]
+    for key in scores.undefined:
+        for why, where in scores.lacking(key).items():
+            for i in np.flatnonzero(np.broadcast_to(where, by.n)):
+                undefined[i][key] = why
+    results = scores.as_dicts(by.n, scorer.definition.headlines)
+    return {name: Found(*each) for name, *each in zip(states, results, undefined)}
 
 
 # --- comparisons --------------------------------------------------------------------------------------------------
@@ -248,7 +258,7 @@ def _compare(
         bounds.append(group.intervals.bounds(key, level) + group.intervals.bounds(key, joint, exact=True))
         rest = subtract(whole, group.state)
         if rest.n_rows >= min_rows:
-            difference = _difference(group, Scored(scorer, rest), key, level)
+            difference = _difference(group, scorer.scored(rest, key), key, level)
             differences |= {name: difference} if difference is not None else {}
     corrected = holm([each.p_value for each in differences.values()])
     holding = {n: replace(each, p_holm=p) for (n, each), p in zip(differences.items(), corrected)}
@@ -284,13 +294,12 @@ def _with_value(values: Mapping[Name, float], which: Callable[[Iterable[float]],
 # --- areas, and what is undefined ---------------------------------------------------------------------------------
 
 
-def _aucs(scorer: Scorer, states: Mapping[Name, State], everyone: State) -> dict[Name, SubgroupAUC]:
-    """The areas of each group, for metrics with scores."""
-    ranked_rows = scorer.definition.ranked
-    if ranked_rows is None or not everyone.rows or not states:
-        return {}
-    rows = ranked(*ranked_rows(everyone), everyone.multiplicity)
-    return {name: subgroup_auc(ranked(*ranked_rows(state), state.multiplicity), rows) for name, state in states.items()}
+def _ranked(scorer: Scorer, states: Iterable[State]) -> list[Ranked]:
+    """The scores of each state in order, for metrics with scores."""
+    of_rows = scorer.definition.ranked
+    if of_rows is None:
+        return []
+    return [ranked(*of_rows(state), state.multiplicity) for state in states if state.rows]
 
 
 def _undefined_aucs(areas: SubgroupAUC | None) -> dict[str, str]:

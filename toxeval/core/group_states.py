@@ -9,8 +9,8 @@ import numpy as np
 from .group_columns import Name, as_name, codes_by_name, in_order, rows_by_group, sort_codes
 from .refusals import refuse
 from .row_arrays import RowArrays
-from .scoring import By
-from .state import State, merge
+from .scoring import By, Scores
+from .state import State, merge, with_multiplicity
 
 
 class AtOnce(NamedTuple):
@@ -19,9 +19,15 @@ class AtOnce(NamedTuple):
     Attributes:
         tables: (arrays, `By`) -> the counts of ``count``, each with a leading axis of groups. The ``rows`` of its
             states, if there are any, have an entry a row, or a column ``cluster``.
+        score: of states with ``rows``: (`join` of them, `By`, `ranking.end_to_end`, options of ``score`` by keyword) ->
+            `Scores` with a leading axis of groups; None where it can't with these options.
+        decided: (state with ``rows``, options of ``score``) -> the state of its decisions alone, and the options by
+            which that has the same scores, if fewer: where one of these is wanted, resamples of scores aren't.
     """
 
     tables: Callable[[Mapping[str, np.ndarray], By], dict[str, np.ndarray]]
+    score: Callable[..., Scores | None] | None = None
+    decided: Callable[[State, Mapping[str, Any]], tuple[State, dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,17 @@ def _states(at_once: AtOnce, arrays: dict[str, np.ndarray], by: By, everyone: St
         counts = {key: table[i] for key, table in tables.items()}
         rows = {key: values[start:end] for key, values in columns.items()}
         yield State(end - start, counts, rows, everyone.resolution, everyone.metric)
+
+
+def join(states: Sequence[State]) -> tuple[State, By]:
+    """Several states as one, whose counts have a leading axis for them, and whose rows stand end to end."""
+    if any(state.multiplicity is not None for state in states):
+        states = list(map(with_multiplicity, states))
+    first, sizes = states[0], [len(next(iter(state.rows.values()), ())) for state in states]
+    counts = {key: np.stack([state.counts[key] for state in states]) for key in first.counts}
+    rows = {key: np.concatenate([state.rows[key] for state in states]) for key in first.rows}
+    whole = State(sum(state.n_rows for state in states), counts, rows, first.resolution, first.metric)
+    return whole, By(np.repeat(np.arange(len(states)), sizes), len(states))
 
 
 def merge_groups(parts: Iterable[GroupStates]) -> GroupStates:

@@ -6,11 +6,12 @@ curve are sums over those distinct scores.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .scoring import Scores, nonzero, ratio
+from .scoring import Scores, ratio
 
 
 class Sorted(NamedTuple):
@@ -91,7 +92,8 @@ class Curve(NamedTuple):
     """What a threshold at each distinct score of the positives lets through.
 
     The last axis runs over the g scores, in ascending or descending order; leading axes, if any, over resamples.
-    Weights may be fractions of rows.
+    Weights may be fractions of rows. Or there are the curves of k groups of rows end to end: what is here for each
+    score has the shape (g,) then, what is for all of them (k,).
 
     Attributes:
         weight: positives with exactly this score, shape (..., g).
@@ -103,6 +105,7 @@ class Curve(NamedTuple):
         n_positives, n_negatives: all there are, shape (...).
         misplaced: twice the number of further pairs in the wrong order, of rows at the ends whose class isn't what puts
             them there (moderators who err), shape (...). Only the ROC-AUC knows of them.
+        starts: of the curves of groups, where in (g,) each begins, shape (k,).
     """
 
     weight: np.ndarray
@@ -113,13 +116,18 @@ class Curve(NamedTuple):
     n_positives: Any
     n_negatives: Any
     misplaced: Any = 0
+    starts: np.ndarray | None = None
+
+    def _total(self, values: np.ndarray) -> Any:
+        """The sum over the scores."""
+        return values.sum(axis=-1) if self.starts is None else sum_parts(values, self.starts)
 
     def inversions(self) -> Any:
         """Twice the number of (positive, negative) pairs in the wrong order, tied pairs counting once."""
         at_least = self.fp + self.fp_above
-        if at_least.dtype.kind == "i" and at_least.ndim == 1 and self.n_positives * self.n_negatives >= 1 << 60:
+        if at_least.dtype.kind == "i" and at_least.ndim == 1 and many_pairs(self.n_positives, self.n_negatives):
             at_least = at_least.astype(object)  # Python's integers, for billions of rows
-        return (self.weight * at_least).sum(axis=-1) + self.misplaced
+        return self._total(self.weight * at_least) + self.misplaced
 
     def roc_auc(self) -> Any:
         """Area under the ROC curve, 1 - D / (P N), D the pairs in the wrong order, ties half; nan with one class.
@@ -135,7 +143,7 @@ class Curve(NamedTuple):
         As in `sklearn.metrics.average_precision_score`: the sum of (R_i - R_{i-1}) P_i over the distinct scores.
         """
         precision = ratio(self.tp, self.tp + self.fp, 0.0)
-        return ratio(self.head + (self.weight * precision).sum(axis=-1), self.n_positives, math.nan)
+        return ratio(self.head + self._total(self.weight * precision), self.n_positives, math.nan)
 
     def interpolated_area(self) -> Any:
         """Area under the precision-recall curve as Davis and Goadrich (2006) interpolate it; nan without positives.
@@ -148,7 +156,34 @@ class Curve(NamedTuple):
         share = ratio(self.weight, passed, 0.0)  # 1 / (1 + h)
         growth = ratio(passed, np.where(start > 1e-9, start, 0.0), 0.0)  # at the first threshold, where c is 0
         parts = share * (self.weight - (f * share - (1.0 - share) * t) * np.log1p(growth))
-        return ratio(self.head + parts.sum(axis=-1), self.n_positives, math.nan)
+        return ratio(self.head + self._total(parts), self.n_positives, math.nan)
+
+
+def many_pairs(n_positives: Any, n_negatives: Any) -> bool:
+    """Whether there may be too many pairs for sums in int64."""
+    pairs = 1.0 * n_positives * n_negatives
+    return bool((pairs.max() if isinstance(pairs, np.ndarray) else pairs) >= 1 << 60)
+
+
+def sum_parts(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Sums over stretches of an array, shape (k,), of which each ends where the next begins and may be empty.
+
+    >>> sum_parts(np.array([1, 2, 4]), np.array([0, 2, 2, 3]))
+    array([3, 0, 4, 0])
+    """
+    sums = np.zeros(len(starts), dtype=values.dtype)
+    some = np.diff(np.append(starts, len(values))) > 0
+    if some.any():
+        sums[some] = np.add.reduceat(values, starts[some])
+    return sums
+
+
+def end_to_end(curves: Sequence[Curve]) -> Curve:
+    """The curves of groups as they are, for what is known of all of them at once."""
+    sizes = [len(curve.weight) for curve in curves]
+    each = {name: np.concatenate([getattr(c, name) for c in curves]) for name in ("weight", "tp", "fp", "fp_above")}
+    n_positives, n_negatives = np.array([(c.n_positives, c.n_negatives) for c in curves]).T
+    return Curve(**each, head=0.0, n_positives=n_positives, n_negatives=n_negatives, starts=np.cumsum(sizes) - sizes)
 
 
 class Ranks(NamedTuple):
@@ -256,14 +291,14 @@ def put_areas(
     """
     n, m = curve.n_positives, curve.n_negatives
     put_roc_auc(scores, curve, keys[0], one_class)
-    why = "" if nonzero(m) else f"no {classes[1]}, 1.0 for any model"
-    scores.area(keys[1], curve.average_precision(), why if nonzero(n) else f"no {classes[0]}, set to nan", n)
+    reasons = {f"no {classes[0]}, set to nan": n == 0, f"no {classes[1]}, 1.0 for any model": (m == 0) & (n != 0)}
+    scores.area(keys[1], curve.average_precision(), reasons, n)
 
 
 def put_roc_auc(scores: Scores, curve: Curve, key: str, one_class: str = "only one class in the references") -> None:
     """The ROC-AUC alone; arguments as in `put_areas`."""
     n, m = curve.n_positives, curve.n_negatives
-    scores.area(key, curve.roc_auc(), "" if nonzero(n) and nonzero(m) else f"{one_class}, set to nan", n, m)
+    scores.area(key, curve.roc_auc(), {f"{one_class}, set to nan": (n == 0) | (m == 0)}, n, m)
 
 
 #: Up to here harmonic sums are looked up.

@@ -89,7 +89,7 @@ def confusion_matrix(
 
 def ratio(numerator: Any, denominator: Any, undefined: float) -> Any:
     """numerator / denominator, and ``undefined`` where the denominator is 0. Broadcasts; scalars give a float."""
-    if np.ndim(numerator) == np.ndim(denominator) == 0:
+    if getattr(numerator, "ndim", 0) == getattr(denominator, "ndim", 0) == 0:  # np.ndim takes as long as the division
         return float(numerator) / float(denominator) if denominator else undefined
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.true_divide(numerator, denominator)
@@ -125,6 +125,7 @@ class Scores:
         f1_counts: key -> (true positives, false positives plus false negatives, rows that are both).
         averages: key -> (the keys averaged, their weights).
         areas: key -> (positives, negatives) of an area under a curve; negatives None if it isn't the ROC curve's.
+        reasons: key -> reason -> whether that is why an area has no value, or where.
         ranges: key -> (low, high, trials): between which values it lies, and how many trials say so; where it isn't
             here, between 0 and 1, and the rows.
         notes: keys of numbers that are no scores, such as counts and thresholds.
@@ -137,7 +138,8 @@ class Scores:
         self.proportions: dict[str, tuple[Any, Any]] = {}
         self.f1_counts: dict[str, tuple[Any, Any, Any]] = {}
         self.averages: dict[str, tuple[Sequence[str], Any]] = {}
-        self.areas: dict[str, tuple[int, int | None]] = {}
+        self.areas: dict[str, tuple[Any, Any]] = {}
+        self.reasons: dict[str, Mapping[str, Any]] = {}
         self.ranges: dict[str, tuple[Any, Any, Any]] = {}
         self.notes: set[str] = set()
 
@@ -163,10 +165,12 @@ class Scores:
         first, second = counts.pop(key)[:2]
         self.ranges[key] = 0.0, 1.0, second if counts is self.proportions else first + second
 
-    def area(self, key: str, value: Any, why: str, n_positives: int, n_negatives: int | None = None) -> None:
-        """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the reason ``why``, if any."""
-        self.put(key, value, why)
-        self.areas[key] = n_positives, n_negatives
+    def area(self, key: str, value: Any, reasons: Mapping[str, Any], n_positives: Any, n_negatives: Any = None) -> None:
+        """An area under a curve: with ``n_negatives`` the ROC curve; undefined for the first of the ``reasons`` that
+        is true, or true anywhere."""
+        why = (why for why, lacking in reasons.items() if (lacking is not False and np.any(lacking)))
+        self.put(key, value, next(why, ""))
+        self.areas[key], self.reasons[key] = (n_positives, n_negatives), reasons
 
     def proportion(self, key: str, successes: Any, trials: Any, why: str, undefined: float | None = None) -> None:
         """successes / trials; without trials ``undefined`` (default: zero_division), for the reason ``why``."""
@@ -197,14 +201,16 @@ class Scores:
         self.put(key, mean, "" if nonzero(total) else "no defined class to average, set to nan")
         self.averages[key] = keys, np.ones(len(keys)) if weights is None else weights
 
-    def lacking(self, key: str) -> Any:
-        """Whether a score has no value of its own; an array where values are."""
+    def lacking(self, key: str) -> Mapping[str, Any]:
+        """Why an undefined score has no value of its own: reason -> whether it is that; an array where values are."""
+        if key in self.reasons:
+            return self.reasons[key]
         if key in self.proportions:
-            return np.equal(self.proportions[key][1], 0)
+            return {self.undefined[key]: np.equal(self.proportions[key][1], 0)}
         if key in self.f1_counts:
             tp, errors, _ = self.f1_counts[key]
-            return np.equal(tp + errors, 0)
-        return np.isnan(self.values[key])
+            return {self.undefined[key]: np.equal(tp + errors, 0)}
+        return {self.undefined[key]: np.isnan(self.values[key])}
 
     def as_dict(self, headlines: Sequence[str] = ()) -> dict[str, Any]:
         """Plain Python numbers; the first of ``headlines`` that is there leads."""

@@ -171,7 +171,7 @@ def merge(states: Iterable[State]) -> State:
         return filled[0]
     first = filled[0]
     if any(state.multiplicity is not None for state in filled):
-        filled = [_with_multiplicity(state) for state in filled]
+        filled = [with_multiplicity(state) for state in filled]
     for state in filled[1:]:
         if state.metric != first.metric:
             _refuse_different("metrics", first.metric or "unknown", state.metric or "unknown")
@@ -197,7 +197,7 @@ def subtract(whole: State, part: State) -> State:
     >>> rest.rows["scores"], rest.multiplicity
     (array([0.1, 0.5]), array([1, 1]))
     """
-    taken = part if any(map(_adds_up, part.rows)) else _with_multiplicity(part)
+    taken = part if any(map(_adds_up, part.rows)) else with_multiplicity(part)
     counts = {key: -values for key, values in taken.counts.items()}
     rows = {key: -values if _adds_up(key) else values for key, values in taken.rows.items()}
     rest = merge([whole, replace(taken, n_rows=-part.n_rows, counts=counts, rows=rows)]).compact()
@@ -212,7 +212,7 @@ def _refuse_different(what: str, first: Any, second: Any) -> None:
     refuse(f"states of different {what}: {first} and {second}", metric="merge")
 
 
-def _with_multiplicity(state: State) -> State:
+def with_multiplicity(state: State) -> State:
     """The state with ``rows["multiplicity"]``."""
     if state.multiplicity is not None or not state.rows:
         return state

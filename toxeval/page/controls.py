@@ -39,23 +39,28 @@ def control(option: Option, value: Any) -> str:
         choices = {shown(option, choice): shown(option, choice) or "default" for choice in option.choices}
         return choice(option.name, label, choices, now, option.about)
     box = _box(option.name, label, now, option.about, "none" if option.default is None else "")
-    return box.removesuffix("</div>") + _sliders(option, value) + "</div>"
+    return box.removesuffix("</div>") + _parts(option, value) + "</div>"
 
 
-def _sliders(option: Option, value: Any) -> str:
-    """Sliders that write into a control's box: one for a small odd number, or one for each of several shares."""
-    ranges: dict[str, tuple[Any, ...]]
+def _parts(option: Option, value: Any) -> str:
+    """Inputs that write into a control's box: a slider for a small odd number or for each of several shares, a box for
+    each of several other numbers."""
     if isinstance(option, Whole) and option.odd:
-        ranges = {"": (option.low, MOST_BY_SLIDER, 2, value)}
-    elif isinstance(option, NamedNumbers) and option.all_names and option.high == 1:
-        ranges = {name: (0, 0.5, 0.01, (value or {}).get(name, 0)) for name in option.names}
+        parts = {"": f'type="range" min="{option.low}" max="{MOST_BY_SLIDER}" step="2" value="{value}"'}
+    elif isinstance(option, NamedNumbers):
+        now = value or {}
+        kind = 'type="number" min="0" step="any"'
+        if option.all_names and option.high == 1:
+            now, kind = dict.fromkeys(option.names, 0) | now, 'type="range" min="0" max="0.5" step="0.01"'
+        parts = {name: f'{kind} value="{now.get(name, "")}"' for name in option.names}
     else:
         return ""
-    return "".join(
-        f'<label class="tox-slider">{label_of(name) or "By slider"} <input type="range" data-slides="{option.name}" '
-        f'data-part="{name}" min="{low}" max="{high}" step="{step}" value="{now}"></label>'
-        for name, (low, high, step, now) in ranges.items()
+    labels = "".join(
+        f'<label class="tox-part">{label_of(name) or "By slider"} '
+        f'<input data-part-of="{option.name}" data-part="{name}" {kind}></label>'
+        for name, kind in parts.items()
     )
+    return f'<div role="group" aria-label="{label_of(option.name)}">{labels}</div>'
 
 
 def choice(name: str, label: str, choices: Mapping[str, str], now: str, about: str = "") -> str:

@@ -17,6 +17,7 @@ CSS = """
 .gradio-container { max-width: 1320px !important; margin: 0 auto !important; --line: var(--border-color-primary);
   --weak: var(--body-text-color-subdued); --area: var(--background-fill-secondary); --accent: #1d4ed8; }
 .dark .gradio-container { --accent: #93c5fd; }
+.gradio-container .wrap.full.translucent { display: none; }
 .tox-head h1 { font-size: 1.7rem; font-weight: 700; }
 .tox-head p { margin: .25rem 0; max-width: 75ch; }
 .tox-columns { display: grid; gap: 1.5rem; align-items: start; grid-template-columns: minmax(0, 5fr) minmax(0, 6fr);
@@ -25,9 +26,10 @@ CSS = """
 .tox-columns :is(h2, h3) { margin: 1rem 0 .4rem; font-weight: 700; scroll-margin-top: .5rem; }
 .tox-columns h2 { font-size: 1.2rem; }
 .tox-columns small, .tox-note, .tox-scores caption { color: var(--weak); font-size: .85rem; }
-.tox-columns :is(input[type=text], textarea, select) { width: 100%; padding: .45rem .6rem; font: inherit;
+.tox-columns :is([type=text], [type=number], textarea, select) { width: 100%; padding: .45rem .6rem; font: inherit;
   color: inherit; background: var(--input-background-fill); border: 1px solid var(--weak); border-radius: 6px; }
-.tox-columns :is(textarea, pre, .tox-inputs small, tbody th) { font-family: var(--font-mono); font-size: .85rem; }
+.tox-columns :is(textarea, pre, .tox-inputs select + small, tbody th) {
+  font-family: var(--font-mono); font-size: .85rem; }
 .tox-columns textarea { display: block; margin-top: .25rem; resize: vertical; }
 .tox-columns :is(input, select) { accent-color: var(--accent); color-scheme: light; }
 .dark .tox-columns :is(input, select) { color-scheme: dark; }
@@ -48,14 +50,15 @@ CSS = """
   border: 2px dashed var(--weak); }
 #tox-drop { cursor: pointer; }
 #tox-drop input { position: absolute; width: 1px; height: 1px; opacity: 0; }
+#tox-reading p { margin: .5rem 0; }
 #tox-drop small, .tox-inputs small, .tox-control small { display: block; }
 .tox-inputs > div { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: .1rem .75rem;
   padding: .4rem 0; border-top: 1px solid var(--line); }
 .tox-columns .tox-lacking select { border: 2px solid #d97706; }
 .tox-control { margin: .7rem 0; padding: 0; border: 0; }
 .tox-control > label, .tox-control legend, .tox-columns summary, #tox-status { font-weight: 600; padding: 0; }
-.tox-slider { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
-.tox-slider input { flex: 1; min-width: 0; }
+.tox-control .tox-part { display: flex; gap: .5rem; align-items: center; margin-top: .3rem; font-weight: 400; }
+.tox-part input { flex: 1; min-width: 0; }
 .tox-columns fieldset label { font-weight: 400; display: inline-block; margin-right: 1rem; }
 .tox-columns summary { cursor: pointer; padding: .3rem 0; }
 .tox-error, .tox-good, .tox-doubt { --hue: #dc2626; margin: .5rem 0; padding: .5rem .75rem; border-radius: 4px;
@@ -76,10 +79,12 @@ CSS = """
 .tox-scores :is(th, td) { border-top: 1px solid var(--line); }
 .tox-scores thead th { position: sticky; top: 0; background: var(--area); }
 .tox-scores tbody th { font-weight: 400; overflow-wrap: anywhere; }
-.tox-scores td[data-key] { white-space: nowrap; }
+.tox-scores td { white-space: nowrap; }
+.tox-scores thead th { overflow-wrap: normal; }
 .tox-picture { overflow-x: auto; background: #fff; border-radius: 8px; }
 .tox-picture img { display: block; width: 100%; max-width: 640px; min-width: 320px; margin: 0 auto; }
 .tox-picture.tox-wide img { max-width: none; min-width: 600px; }
+@media (min-width: 700px) { .tox-swipe { display: none; } }
 .dark .tox-picture { background: #000; }
 .dark .tox-picture img { filter: invert(1) hue-rotate(180deg); }
 .tox-columns pre { padding: .6rem .8rem; max-height: 20rem; overflow: auto; white-space: pre-wrap; }
@@ -91,6 +96,7 @@ CSS = """
 @media (max-width: 700px) {
   .tox-card-text :is(table, tbody, tr, td) { display: block; width: auto; border: 0 !important; padding: 0 !important; }
   .tox-card-text * { overflow-wrap: anywhere !important; }
+  .tox-scores :is(caption, th, td) { padding: .3rem .4rem; }
   .tox-card-text thead { display: none; }
   .tox-card-text tr { margin: .5rem 0; border-top: 1px solid var(--line) !important; }
   .gradio-container .main { padding-left: 1rem !important; padding-right: 1rem !important; }

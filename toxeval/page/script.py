@@ -153,9 +153,10 @@ const save = (name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
-const slide = (option) => {
-  const parts = [...form.querySelectorAll(`[data-slides="${option}"]`)];
-  const said = parts.map(({dataset, value}) => dataset.part ? `${dataset.part}=${value}` : value);
+const joinParts = (option) => {  // without a number, or with chances that are all 0, there is nothing to say
+  const parts = [...form.querySelectorAll(`[data-part-of="${option}"]`)].filter(({value}) => value !== '');
+  const none = parts.every(({type, dataset, value}) => type === 'range' && dataset.part && Number(value) === 0);
+  const said = none ? [] : parts.map(({dataset, value}) => dataset.part ? `${dataset.part}=${value}` : value);
   form.querySelector(`[data-option="${option}"]`).value = said.join(', ');
 };
 
@@ -163,7 +164,7 @@ const slide = (option) => {
 
 form.addEventListener('input', ({target}) => {
   if (target === chooser) return;
-  if (target.dataset.slides) slide(target.dataset.slides);
+  if (target.dataset.partOf) joinParts(target.dataset.partOf);
   changed();
   if (target === text) {
     clearTimeout(timer);

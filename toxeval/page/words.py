@@ -11,8 +11,11 @@ def label_of(option: str) -> str:
 
     >>> label_of("from_logits")
     'From logits'
+    >>> label_of("n_bins")
+    'Number of bins'
     """
-    return option.replace("_", " ").capitalize()
+    name = f"number of {option[2:]}" if option.startswith("n_") else option
+    return name.replace("_", " ").capitalize()
 
 
 def base_name(name: str) -> str:

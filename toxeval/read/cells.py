@@ -21,11 +21,6 @@ class Parser:
     Values with types of their own pass as they are. Of texts (CSV, TSV) the first cell of a column that isn't empty
     says whether it holds numbers; a later one that doesn't fit is refused, so that nothing changes meaning half way.
     Among ids an empty cell is None, a missing label.
-
-    Args:
-        definition: of the metric.
-        table: the table, or one with the same columns.
-        places: input -> column.
     """
 
     def __init__(self, definition: Definition, table: Table, places: Mapping[str, Place]) -> None:

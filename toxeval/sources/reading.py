@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from toxeval.sources.refusals import DamagedFileError
+from toxeval.core.refusals import Refusal, Text
+
+
+class DamagedFileError(Refusal):
+    """A source file is not what the dataset is defined on. ``source`` is its name."""
+
+    def __init__(self, found: Text, *, source: str = "", **fields: Any) -> None:
+        super().__init__(found, **fields)
+        self.source = source
 
 
 class SourceText:

@@ -57,10 +57,7 @@ def read_files(
     Without a table of references those of the first one are taken, and the others' must be the same.
 
     Args:
-        metric: the metric, its options fixed.
         tables: for each system its predictions, and their references if these are in another table.
-        columns: as for `Rows`.
-        progress: gives the batches of the rows, and may show how far they are.
         by: columns that say which group a row is in; all systems share them.
         human: for each system the table with human labels of some of its rows, None or none at all without.
 
