@@ -414,6 +414,16 @@ def test_coverage_by_labels_of_the_same_replies(what: str, simulations: ModuleTy
         assert abs(found.bias) < 0.1, (setting, found)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["two chatbots, same replies", "two chatbots, same replies, mean"])
+def test_coverage_of_two_chatbots_by_labels_of_the_same_replies(what: str, simulations: ModuleType) -> None:
+    for setting in simulations.settings():
+        found = simulations.coverage(simulations.MEASURES[what], setting, 1000, seed=1)
+        few = setting.labelled * setting.rate / 2 < 6  # unsafe labels of the second
+        assert 0.925 <= found.covered <= (1 if few else 0.985), (setting, found)
+        assert abs(found.bias) < 0.12, (setting, found)
+
+
 def test_lang_and_reiczigels_interval_misses_for_a_weak_judge(simulations: ModuleType) -> None:
     weak = simulations.Setting(0.6, 0.6, 100, 10_000, 0.01)
     theirs, used = simulations.published(weak, 4000)
