@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toxeval.core.group_columns import label
@@ -28,13 +28,18 @@ def render(result: Result, style: str) -> str:
 def _csv(result: Result) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    bounds = interval_ends(result.scores)
     rows.writerow(["score", "value", *(["low", "high"] if result.level else [])])
+    rows.writerows([key, value, *ends] for key, value, *ends in _with_ends(result))
+    return text.getvalue()
+
+
+def _with_ends(result: Result) -> Iterator[list[Any]]:
+    """Key and score, and where there are intervals their ends, None for a score that has none."""
+    bounds = interval_ends(result.scores)
     for key, value in result.scores.items():
         if key not in bounds:
-            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.level else []
-            rows.writerow([key, value, *ends])
-    return text.getvalue()
+            ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
+            yield [key, value, *(ends if result.level else [])]
 
 
 def interval_ends(scores: Mapping[str, Any]) -> set[str]:
@@ -61,16 +66,12 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
         head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
     else:
         head = [result.metric, "score"]
-    bounds = interval_ends(result.scores)
     if result.level:
         head.append(f"{result.level * 100:g} % interval")
     rows = []
-    for key, value in result.scores.items():
-        if key in bounds:
-            continue
+    for key, value, *ends in _with_ends(result):
         row = [key, number(value), *(number(spread) for spread in result.spread.get(key, {}).values())]
-        if result.level:
-            ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
+        if ends:
             row.append(_interval(*ends) if None not in ends else "")
         rows.append(row)
     return head, rows

@@ -107,9 +107,8 @@ def _recognised(source: Source, multiline: bool, header: bool = True) -> Table:
         if head.startswith(magic):
             refuse(what, file=source.name)
     if head.startswith(b"PAR1"):
-        if isinstance(source, File):
-            return from_parquet([source], source.name)
-        return from_parquet([Content(source.name, "", source.limits, b"".join(begun))], source.name)
+        file = source if isinstance(source, File) else Content(source.name, "", source.limits, b"".join(begun))
+        return from_parquet([file], source.name)
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if not start:
         refuse("no rows (the file is empty)", file=source.name)

@@ -67,7 +67,6 @@ class Rows:
     Attributes:
         name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
         matched: the column by which rows are matched, or `POSITION`; "" for a single table.
-        inputs: the names of the inputs that were found.
         n_left_out: rows that don't count by definition (`Table.unscored`), as far as they were read.
 
     Raises:
@@ -106,10 +105,8 @@ class Rows:
         self._places = find_inputs(definition, self._tables, said)
         self._by = GroupColumns(definition, self._tables, by)
         self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
-        self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
         self.matched, self.n_left_out = "", 0
         if self._human is not None:
-            self.inputs.append(HUMAN)
             self.matched = shown(self._human.column)
         if references is not None:
             ids = [str(there[ID]) for there in self._places if ID in there]
