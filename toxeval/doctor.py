@@ -332,8 +332,10 @@ def _scores(each: Input, values: Any, logits: bool, words: Words) -> Iterator[Fi
         return
     outside = np.isfinite(array) & ((array < 0) | (array > 1))
     if outside.any() and not logits:
-        what = f"{outside.sum()} of {array.size} numbers are outside [0, 1]: these look like logits"
-        advice = f"set {words.option(FROM_LOGITS)}, or apply a sigmoid or softmax"
+        kind, advice = "logits", f"apply a sigmoid or softmax (or {words.option(FROM_LOGITS)})"
+        if np.nanmin(array) >= 0:  # of logits some are negative
+            kind, advice = "percentages or logits", f"divide by 100, or {words.option(FROM_LOGITS)}"
+        what = f"{outside.sum()} of {array.size} numbers are outside [0, 1]: these look like {kind}"
         yield finding(what, advice, _first_rows(outside))
     if logits and not outside.any():
         yield finding("all in [0, 1], with from_logits", "these look like probabilities already")

@@ -1,5 +1,6 @@
 """Which columns of a table are which input of a metric."""
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from toxeval.core.declarations import SCORE, Definition, Input
@@ -101,7 +102,9 @@ def _check_said(definition: Definition, tables: Sequence[Table], said: Mapping[s
         known.add(REFERENCE_ID)
     for name, column in said.items():
         if name not in known:
-            refuse("unknown input", ", ".join(sorted(known)), where=f"columns {name}")
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else ""
+            refuse("unknown input", ", ".join(sorted(known)), hint, where=f"columns {name}")
         each = definition.input(name)
         if not column and (name == ID or each is not None and not each.required):
             continue
