@@ -13,12 +13,11 @@ from toxeval.signature import Result
 LATEX = {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"} | {
     c: f"\\{c}" for c in "_%&#${}"
 }
-#: Table styles by name.
-STYLES = ("text", "markdown", "latex", "csv")
 
 
 def render(result: Result, style: str) -> str:
-    """A result as a table with its signature; CSV is for programs, without it, and with every digit."""
+    """A result as a table with its signature, in the style text, markdown, latex or csv; CSV is for programs, without
+    the signature, and with every digit."""
     if style == "csv":
         return _csv(result)
     head, rows = group_rows(result) if result.groups else _rows(result)

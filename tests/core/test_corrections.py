@@ -306,6 +306,17 @@ def test_shares_of_verdicts_that_differ(by_category: bool) -> None:
     assert not list(unlike_shares(SAFETY.definition, state, SAFETY.judged().state(**own, human=human)))
 
 
+def test_shares_are_compared_where_both_sets_have_rows() -> None:
+    """A category that only one of them has doesn't count for Holm."""
+    own = {"predictions": [0] * 80 + [1] * 20, "categories": [0] * 100}
+    others = {"predictions": [0] * 66 + [1] * 34 + [0], "categories": [0] * 100 + [1], "human": [0] * 101}
+    found = list(unlike_shares(SAFETY.definition, SAFETY.judged().state(**own), SAFETY.judged().state(**others)))
+    deviation = math.sqrt(21 * 81 + 35 * 67) / 102**1.5
+    p = 2 * NormalDist().cdf(-14 / 102 / deviation)
+    assert 0.05 / 2 < p < 0.05  # above it, were the other one counted
+    assert [each[-1] for each in found] == pytest.approx([p])
+
+
 # --- real files ---------------------------------------------------------------------------------------------------
 
 

@@ -409,6 +409,9 @@ def test_human_labels_of_some_rows(metric: str, name: str, page_of: Callable[[st
     names: dict[str, Any] = {}
     exec(results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv"))), names)
     assert repr(names["scores"]) == repr(sold_scores(answer))
+    for option, value in {"zero_division": "1.0", "detailed": True}.items():
+        answer = page.score({**given, "options": {option: value}})
+        assert (answer["option"], "a corrected rate doesn't depend on it" in answer["message"]) == (option, True)
     both = page.score({**given, "columns": {**said, "groups": "categories"}})
     assert both["message"] == "Groups: groups and human labels; allowed: one of them."
     if name == "human":
