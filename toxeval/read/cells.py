@@ -114,6 +114,8 @@ class Parser:
         for row, text in enumerate(values):
             if not NUMBER.fullmatch(text) and (text or each.kind == SCORE):
                 allowed, hint = self._allowed(name, each)
+                if NUMBER.fullmatch(text.replace(",", ".").rstrip("% ")):
+                    hint = "a decimal point, and no percent sign: 0.025 for 2,5 %"
                 self._refuse(name, row, describe(text) if text else "an empty cell", allowed, hint, field)
             found.append(float(text) if text else None)
         return found

@@ -82,10 +82,11 @@ def names_looked_for(definition: Definition, i: int, n_tables: int, said: Mappin
     return names
 
 
-def say(each: Input) -> tuple[str | SayColumns, ...]:
-    """Parts of a text: how to say in which column an input is, or in which columns its fields are."""
+def say(each: Input, columns: Iterable[str] = ()) -> tuple[str | SayColumns, ...]:
+    """Parts of a text: how to say in which column an input is, or in which columns its fields are; one of ``columns``
+    that is called like the input, but for capitals, is taken for it."""
     fields = tuple((f"{each.name}.{field.name}", None) for field in each.fields)
-    whole = SayColumns(((each.name, None),))
+    whole = SayColumns(((each.name, next((c for c in columns if c.lower() in each.columns), None)),))
     return (whole, " or ", SayColumns(fields)) if fields else (whole,)
 
 
@@ -176,7 +177,7 @@ def _check_found(definition: Definition, tables: Sequence[Table], found: Sequenc
 def _refuse_none(inputs: Sequence[Input], table: Table) -> None:
     hint: list[str | SayColumns] = []
     for each in inputs:
-        hint += [" or " if hint else "say which one it is with ", *say(each)]
+        hint += [" or " if hint else "say which one it is with ", *say(each, table.columns)]
     hint += [f"; {table.otherwise}"] if table.otherwise else []
     refuse(f"no such column in {table.name}", _columns([table]), tuple(hint), inputs=(inputs[0].name,))
 
