@@ -63,10 +63,11 @@ $(VENV)/installed-for-tests: setup.cfg pyproject.toml
 	$(VENV)/bin/pip install --disable-pip-version-check --editable ".[$(EXTRAS)]" $(if $(strip $(WITH)),"$(WITH)")
 	touch $(VENV)/installed $@
 
-# Ours against what people use today; prints the table and writes benchmarks/results.{md,json}.
+# Ours against what people use today, and groups against all rows; prints tables and writes benchmarks/{results,groups}.md.
 bench: $(VENV)/installed-for-tests
 	$(VENV)/bin/pip install --disable-pip-version-check seqeval torchmetrics
 	$(VENV)/bin/python benchmarks/bench.py
+	$(VENV)/bin/python benchmarks/groups.py
 
 # What a release uploads: wheel and sdist, their metadata checked, each installed in a fresh environment and used there.
 dist-check: $(VENV)/installed

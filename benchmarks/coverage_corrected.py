@@ -3,21 +3,10 @@
 Simulated verdicts of judges whose sensitivity and specificity are known, on replies whose true rates are known. Sets of
 human labels that don't tell the judge from chance are refused, so they count in ``refused`` only. Prints a table: the
 share of intervals that contain the truth, that lie above it and below it, their mean width, and by how many of its
-standard deviations the mean and the median of the rate are off. A summary of it is written to `coverage_corrected.md`.
+standard deviations the mean and the median of the rate are off. The tables in `docs/coverage_corrected.md` are
+made of it, and what stands above them says what they mean.
 
 ``python benchmarks/coverage_corrected.py [simulations]``
-
-What it shows (20,000 simulations; 95 % intervals; sensitivity and specificity .9 and .9, .7 and .95, .6 and .6):
-
-* Labels of other replies: 94.6 to 97.4 % of the intervals contain the truth, 94.1 to 97.4 % of those of means under one
-  judge. With 100 labels the judge of .6 and .6 is refused in 48 % of the sets. The others overrate it: low rates come
-  out half a standard deviation too high, differences up to 1.4 too small, though the intervals still hold. Elsewhere
-  rates are off by .11 of one at most, and differences, ratios as they are, by .14.
-* A judge in each category needs more labels: the same judge is refused in 71 % of the sets with 1,000. Where intervals
-  are off they are too wide (96 to 100 % with 100 labels); rates are off by up to .22 where few sets are refused.
-* Labels of the same replies: 94.2 to 98.1 %, and for the mean of rates of 1 % 98.6 % with 100 labels of which one is
-  unsafe; rates are right. Each category alone, with about 20 labels: 93.9 % at least.
-* Lang and Reiczigel's interval, used for weak judges too: 89.2 to 98.7 % with the judge of .6 and .6 and 100 labels.
 """
 
 import itertools
@@ -36,13 +25,11 @@ RATES = 0.01, 0.05, 0.2, 0.5
 LABELLED = 100, 300, 1000
 REPLIES = 1000, 10_000
 
-#: What the file says above its table.
-ABOUT = """Coverage of 95 % intervals of rates corrected for their judge: `python benchmarks/coverage_corrected.py`.
+#: The limits: shares of intervals that contain the truth, and standard deviations that the rate may be off.
+COVERED, BIAS = (0.93, 0.98), 0.1
 
-Judge: sensitivity, specificity. Under each true rate stands the share of intervals that contain it, with 1,000 or with
-10,000 replies, whichever is further from .95; of several categories alone, the one that is covered least. Refused: the
-largest share of sets of labels that don't tell the judge from chance; they count nowhere else, and if over 99 % are,
-the others are too few to count (–). Bias: the largest, in standard deviations of the rate."""
+#: In `docs/coverage_corrected.md` the heading of what is made here; above it stands what it means.
+HEADING = "## Simulated"
 
 #: Of DiaSafety's test split: how much of it is in each category, and how much is unsafe.
 SIZES = np.array([0.117, 0.176, 0.237, 0.268, 0.202])
@@ -247,25 +234,44 @@ def published(setting: Setting, times: int) -> tuple[Coverage, Coverage]:
 
 
 def summary(rows: Mapping[tuple[str, Setting], Coverage], times: int) -> str:
-    """The table of the file: by judge and labels, of both numbers of replies the coverage further from 95 %."""
-    cells = [f"| {' | '.join(['what', 'judge', 'labels', 'refused', *(f'{rate:g}' for rate in RATES), 'bias'])} |"]
-    cells.append("| --- | --- " + "| --: " * (len(RATES) + 3) + "|")
-    groups: dict[tuple[str, str, int], list[tuple[Setting, Coverage]]] = {}
+    """The tables of the file: how many cells meet the limits, and a line for each judge and number of labels."""
+    heads = ["what", "judge", "labels", "refused", *(f"{rate:g}" for rate in RATES), "both limits are met"]
+    cells = [f"| {' | '.join(heads)} |", "| --- | --- | --: | --: " + "| --- " * (len(RATES) + 1) + "|"]
+    groups: dict[tuple[str, str, int], dict[float, list[Coverage]]] = {}
     for (name, setting), row in rows.items():
-        judge_of = f"{setting.sensitivity:g}, {setting.specificity:g}"
-        groups.setdefault((name, judge_of, setting.labelled), []).append((setting, row))
-    for (name, judge_of, labelled), group in groups.items():
-        covered = [
-            max((row.covered for setting, row in group if setting.rate == rate), key=lambda share: abs(share - 0.95))
-            for rate in RATES
-        ]
-        refused = max(row.refused for _, row in group)
-        bias = max((row.bias for _, row in group), key=abs)
-        numbers = [f"{refused:.3f}", *(f"{share:.3f}" for share in covered), f"{bias:+.2f}"]
+        of = (name, f"{setting.sensitivity:g}, {setting.specificity:g}", setting.labelled)
+        groups.setdefault(of, {rate: [] for rate in RATES})[setting.rate].append(row)
+    for (name, judge_of, labelled), by_rate in groups.items():
+        refused = max(row.refused for several in by_rate.values() for row in several)
+        line = [name, judge_of, f"{labelled:,}", f"{100 * refused:.1f} %"]
         if refused > 0.99:
-            numbers[1:] = ["–"] * (len(RATES) + 1)
-        cells.append(f"| {' | '.join([name, judge_of, f'{labelled:,}', *numbers])} |")
-    return f"{ABOUT}\n\n{times:,} simulations.\n\n" + "\n".join(cells) + "\n"
+            line += ["–"] * len(RATES) + ["refused"]
+        else:
+            met = [f"{rate:g}" for rate, several in by_rate.items() if all(map(meets, several))]
+            line += [cell(several) for several in by_rate.values()]
+            line.append({len(RATES): "at all", 0: "at none"}.get(len(met), f"at {', '.join(met)}"))
+        cells.append(f"| {' | '.join(line)} |")
+    counts = ["| what | cells | both limits are met | refused | not met |", "| --- " + "| --: " * 4 + "|"]
+    for name in dict.fromkeys(name for name, _, _ in groups):
+        found = [several for of, by_rate in groups.items() if of[0] == name for several in by_rate.values()]
+        refused = sum(max(row.refused for row in several) > 0.99 for several in found)
+        met = sum(all(row.refused <= 0.99 and meets(row) for row in several) for several in found)
+        counts.append(f"| {name} | {len(found)} | {met} | {refused} | {len(found) - met - refused} |")
+    parts = [HEADING, f"{times:,} simulations of each.", "\n".join(counts), "\n".join(cells)]
+    return "\n\n".join(parts) + "\n"
+
+
+def meets(row: Coverage) -> bool:
+    """Whether both limits are met, as far as the numbers are printed."""
+    return COVERED[0] <= round(row.covered, 3) <= COVERED[1] and abs(round(row.bias, 2)) < BIAS
+
+
+def cell(several: list[Coverage]) -> str:
+    """The coverage further from 95 % and the larger bias; bold if it is beyond its limit."""
+    covered = max((round(row.covered, 3) for row in several), key=lambda share: abs(share - 0.95))
+    bias = max((round(row.bias, 2) for row in several), key=abs)
+    parts = (f"{covered:.3f}", COVERED[0] <= covered <= COVERED[1]), (f"{bias:+.2f}", abs(bias) < BIAS)
+    return " ".join(text if good else f"**{text}**" for text, good in parts)
 
 
 def main(times: int = 20_000) -> None:
@@ -278,7 +284,8 @@ def main(times: int = 20_000) -> None:
         row = coverage(measure, setting, times, seed=20260) if measure else published(setting, times)[0]
         print(line.format(name, *setting, *(f"{value:.3f}" for value in row)), flush=True)
         rows[name, setting] = row
-    (Path(__file__).parent / "coverage_corrected.md").write_text(summary(rows, times))
+    file = Path(__file__).parents[1] / "docs" / "coverage_corrected.md"
+    file.write_text(file.read_text().partition(HEADING)[0] + summary(rows, times))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from sources import csv_text
 import toxeval
 from toxeval.answers import read_answers
 from toxeval.harness.tasks import prompts
+from toxeval.read.layouts.logs import Answer, from_inspect, has_failed, samples_of
 
 CATEGORIES = ("Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion")
 CONDA_HEADER = ["Id", "matchId", "conversationId", "utterance", "chatTime", "playerSlot", "playerId"]
@@ -93,3 +94,9 @@ def differences(scores: Mapping[str, Any], expected: Mapping[str, Any]) -> list[
         for key in set(expected) & set(scores)
     }
     return sorted(key for key in set(expected) | set(scores) if not alike.get(key))
+
+
+def inspect_answers(path: Path) -> list[Answer]:
+    """The rows of a log of inspect that have an answer or a score."""
+    with path.open("rb") as file:
+        return [from_inspect(sample, row) for row, sample in enumerate(samples_of(file)) if not has_failed(sample)]

@@ -47,6 +47,25 @@ OF_COLLAB = "tests/metrics/test_oracle_collab.py tests/metrics/test_oracle_colla
 OF_DIA = "tests/metrics/test_dia_safety_rate.py"
 
 FAULTS = [
+    # corrected rates
+    Fault(
+        f"{CORE}/corrected_rates.py",
+        "- 2 * together * a_down * b_up",
+        "- 2 * together * a_up * b_down",
+        "tests/core/test_corrected_rates.py",
+    ),
+    Fault(
+        f"{CORE}/corrected_rates.py",
+        "off_a, labelled, flagged, every)",
+        "off_a, every, flagged, every)",
+        "tests/core/test_corrected_rates.py",
+    ),
+    Fault(
+        f"{CORE}/corrections.py",
+        "tables.sum(axis=-1).all(axis=-1)",
+        "tables.sum(axis=-1).any(axis=-1)",
+        "tests/core/test_corrections.py",
+    ),
     # scores of labels
     Fault(
         f"{CORE}/scoring.py", "whole = 2 * tp + fp + fn", "whole = tp + fp + fn", "tests/metrics/test_sold_macro_f1.py"

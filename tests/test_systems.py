@@ -388,7 +388,7 @@ def test_as_many_tokens_as_posts_are_still_tokens() -> None:
     references = [[1, 1], [], [0]]
     systems = [[[1, 0], None, [1]], [None, [], [0]]]
     encoded = [metric.encode(predictions=predictions, references=references) for predictions in systems]
-    found = counted(metric, encoded, metric.score_options)
+    found = counted(metric, encoded)
     assert found.units is not None
     for predictions, units in zip(systems, found.units):
         for post, (prediction, reference) in enumerate(zip(predictions, references)):

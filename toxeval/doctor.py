@@ -126,10 +126,11 @@ def examine_judge(
     advice = "were the rows that have labels drawn at random?"
     if judge_on is not None:
         advice = f"other rows, or a judge who errs otherwise on them, which no labels of others mend: see {own}"
-    for category, some, rest in unlike_shares(definition, state, judge_on):
+    for category, some, rest, p in unlike_shares(definition, state, judge_on):
         a, b = (f"{n} of {of} ({n / of:.1%})" for n, of in (some, rest))
         where = f" in {category}" if category else ""
-        yield Finding("predictions", f"{rate.label} on {a} rows with labels and on {b} others{where}", advice)
+        what = f"{rate.label} on {a} rows with labels and on {b} others{where} (p {p:.2g} by Holm)"
+        yield Finding("predictions", what, advice)
 
 
 class _Examination:
@@ -331,8 +332,10 @@ def _scores(each: Input, values: Any, logits: bool, words: Words) -> Iterator[Fi
         return
     outside = np.isfinite(array) & ((array < 0) | (array > 1))
     if outside.any() and not logits:
-        what = f"{outside.sum()} of {array.size} numbers are outside [0, 1]: these look like logits"
-        advice = f"set {words.option(FROM_LOGITS)}, or apply a sigmoid or softmax"
+        kind, advice = "logits", f"apply a sigmoid or softmax (or {words.option(FROM_LOGITS)})"
+        if np.nanmin(array) >= 0:  # of logits some are negative
+            kind, advice = "percentages or logits", f"divide by 100, or {words.option(FROM_LOGITS)}"
+        what = f"{outside.sum()} of {array.size} numbers are outside [0, 1]: these look like {kind}"
         yield finding(what, advice, _first_rows(outside))
     if logits and not outside.any():
         yield finding("all in [0, 1], with from_logits", "these look like probabilities already")

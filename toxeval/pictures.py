@@ -21,11 +21,6 @@ def picture_of(
 ) -> Picture:
     """A metric's picture of the rows of one or several systems.
 
-    Args:
-        metric: the metric, its options fixed.
-        systems: name -> rows.
-        progress: see `add_rows`.
-
     Raises:
         Refusal: for bad input; for several systems where there is one picture for each; for a metric without any.
     """
@@ -50,7 +45,6 @@ def picture_of_states(
     """A metric's picture of states that were scored.
 
     Args:
-        definition: of the metric.
         states, results: system -> state, and what ``compute`` gave for it.
         options: of the scores; ``confidence_level`` is that of the results' intervals.
 
@@ -69,9 +63,7 @@ def corrected_picture(definition: Definition, results: Mapping[str, Mapping[str,
     """The picture of rates as they are and as corrected for their judge.
 
     Args:
-        definition: of the metric.
         results: system -> what ``corrected_rate`` gave, perhaps with bounds of the raw rates.
-        level: of the intervals.
     """
     rate = definition.judged
     assert rate is not None

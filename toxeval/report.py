@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toxeval.core.group_columns import label
@@ -13,17 +13,11 @@ from toxeval.signature import Result
 LATEX = {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"} | {
     c: f"\\{c}" for c in "_%&#${}"
 }
-#: Table styles by name.
-STYLES = ("text", "markdown", "latex", "csv")
 
 
 def render(result: Result, style: str) -> str:
-    """A result as a table with its signature; CSV is for programs, without it, and with every digit.
-
-    Args:
-        result: of one run or several.
-        style: one of `STYLES`.
-    """
+    """A result as a table with its signature, in the style text, markdown, latex or csv; CSV is for programs, without
+    the signature, and with every digit."""
     if style == "csv":
         return _csv(result)
     head, rows = group_rows(result) if result.groups else _rows(result)
@@ -33,13 +27,18 @@ def render(result: Result, style: str) -> str:
 def _csv(result: Result) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    bounds = interval_ends(result.scores)
     rows.writerow(["score", "value", *(["low", "high"] if result.level else [])])
+    rows.writerows([key, value, *ends] for key, value, *ends in _with_ends(result))
+    return text.getvalue()
+
+
+def _with_ends(result: Result) -> Iterator[list[Any]]:
+    """Key and score, and where there are intervals their ends, None for a score that has none."""
+    bounds = interval_ends(result.scores)
     for key, value in result.scores.items():
         if key not in bounds:
-            ends = [result.scores.get(f"{key}_{end}", "") for end in ("low", "high")] if result.level else []
-            rows.writerow([key, value, *ends])
-    return text.getvalue()
+            ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
+            yield [key, value, *(ends if result.level else [])]
 
 
 def interval_ends(scores: Mapping[str, Any]) -> set[str]:
@@ -66,16 +65,12 @@ def _rows(result: Result) -> tuple[list[str], list[list[str]]]:
         head = [result.metric, f"mean of {len(result.runs)}", "std", "min", "max"]
     else:
         head = [result.metric, "score"]
-    bounds = interval_ends(result.scores)
     if result.level:
         head.append(f"{result.level * 100:g} % interval")
     rows = []
-    for key, value in result.scores.items():
-        if key in bounds:
-            continue
+    for key, value, *ends in _with_ends(result):
         row = [key, number(value), *(number(spread) for spread in result.spread.get(key, {}).values())]
-        if result.level:
-            ends = [result.scores.get(f"{key}_{end}") for end in ("low", "high")]
+        if ends:
             row.append(_interval(*ends) if None not in ends else "")
         rows.append(row)
     return head, rows

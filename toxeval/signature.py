@@ -184,13 +184,7 @@ def default_options(metric: Definition) -> dict[str, Any]:
 
 
 def full_options(metric: Definition, given: Mapping[str, Any], inputs: Collection[str]) -> dict[str, Any]:
-    """The options that were in force: those given and the defaults of the others.
-
-    Args:
-        metric: its definition.
-        given: options set by the user.
-        inputs: the inputs that were there.
-    """
+    """The options that were in force: those given and the defaults of the others."""
     usual = default_options(metric)
     options = metric.in_force(usual | metric.check_options({k: v for k, v in given.items() if k in usual}), inputs)
     later = {option.name for option in metric.options if option.later}
@@ -260,11 +254,6 @@ def mismatches(reported: Result, signature: str, fresh: Result) -> list[tuple[st
     """Where a reported result and a recomputed one differ: what, reported, recomputed.
 
     Other rows explain all the rest, and stand first.
-
-    Args:
-        reported: the result as it was saved.
-        signature: as it was saved with it.
-        fresh: recomputed from the same options, perhaps by another version.
     """
     found: list[tuple[str, Any, Any]] = []
     if reported.n_rows != fresh.n_rows:

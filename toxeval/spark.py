@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from toxeval.core.declarations import GROUP, MIN_ROWS, Definition
+from toxeval.core.declarations import GROUP, MIN_ROWS
 from toxeval.core.group_columns import name_of
 from toxeval.core.group_scores import GroupScores
 from toxeval.core.group_states import GroupStates
@@ -73,7 +73,8 @@ def score(
     scored = plain(metric, config_name, **options)
     grouped = options.get("confidence_level") is not None  # only intervals depend on groups
     states = _states(df, _Loading(metric, config_name, options), by, columns, grouped=grouped)
-    return _by_value({key: scored.score_state(state) for key, state in states.items()}, by)
+    results = {key: scored.score_state(state) for key, state in states.items()}
+    return results[None] if by is None else results
 
 
 def score_by(
@@ -166,7 +167,8 @@ def corrected_rate(
     if judge_on is not None:
         judge = _Loading(metric, config_name, options, verdicts=True, human=True)
         way["judge_on"] = _states(judge_on, judge, None, columns_of_judge(said))[None]
-    return _by_value({key: scored.corrected_rate(state=state, **way) for key, state in states.items()}, by)
+    results = {key: scored.corrected_rate(state=state, **way) for key, state in states.items()}
+    return results[None] if by is None else results
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,8 @@ def _states(
             places.pop(each.name, None)
     if by is not None:
         _check_by(df, load.name, by)
-    task = _Counting(load, table.columns, table.nested, places)
-    wanted = task.parser(definition).columns  # Spark would take a dot in their names for a path
+    task = _Counting(load, table, places)
+    wanted = Parser(definition, table, places).columns  # Spark would take a dot in their names for a path
     selected = [_column(df, *table.path(name)).alias(_alias(i)) for i, name in enumerate(wanted)]
     if by is not None:
         selected.append(_column(df, by).alias(KEY))
@@ -216,11 +218,6 @@ def _states(
         refuse("no rows", "at least one row", metric=load.name, inputs=("predictions",))
     in_order = sorted(states, key=lambda key: (key is None, key is NAN, 0 if key is NAN else key))
     return {key: states[key] for key in in_order}
-
-
-def _by_value(results: dict[Any, Any], by: str | None) -> dict[Any, Any]:
-    """Without a column the result of all rows."""
-    return results if by is not None else results[None]
 
 
 class SparkWords(Words):
@@ -342,23 +339,17 @@ class _Counting:
 
     Attributes:
         load: gives the metric.
-        columns, nested: of the DataFrame.
+        table: the DataFrame's columns.
         places: input -> column.
     """
 
     load: _Loading
-    columns: tuple[str, ...]
-    nested: frozenset[str]
+    table: Table
     places: Mapping[str, Place]
-
-    def parser(self, definition: Definition) -> Parser:
-        """What makes the metric's inputs of the rows."""
-        table = Table("the DataFrame", self.columns, _not_read, nested=self.nested)
-        return Parser(definition, table, self.places)
 
     def __call__(self, batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         metric = self.load()
-        parse = self.parser(metric.definition)
+        parse = Parser(metric.definition, self.table, self.places)
         metrics: dict[Any, Metric] = {}
         kind = None
         for rows in _in_blocks(batches):

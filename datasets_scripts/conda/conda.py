@@ -27,6 +27,13 @@ CITATION = """\
 }"""
 
 
+DATASET = {
+    "CONDA_train.csv": ("train", 2856782, "fe7b18d19deae8c5a465163247dc929baea643f381e7f28596fec0b1559bddcd"),
+    "CONDA_valid.csv": ("validation", 956223, "4ed5b3eee87131014cdd373fe0303bc57c246cf10c5b864f08bd1ef8306d4949"),
+    "CONDA_test.csv": ("test", 484537, "487eb6bc8336c5d5bea1ebad593f59b9f157209d987537572d99930ab01518af"),
+}
+
+
 class Conda(VerifiedBuilder):
     """CONDA, from its authors' repository at a pinned commit, or from the user's own copy of the three CSV files.
 
@@ -37,26 +44,7 @@ class Conda(VerifiedBuilder):
 
     SHAREABLE = False
     BASE_URL = f"https://raw.githubusercontent.com/usydnlp/CONDA/{COMMIT}/"
-    FILES = {
-        "CONDA_train.csv": SourceFile(
-            "data/CONDA_train.csv",
-            "train",
-            2856782,
-            "fe7b18d19deae8c5a465163247dc929baea643f381e7f28596fec0b1559bddcd",
-        ),
-        "CONDA_valid.csv": SourceFile(
-            "data/CONDA_valid.csv",
-            "validation",
-            956223,
-            "4ed5b3eee87131014cdd373fe0303bc57c246cf10c5b864f08bd1ef8306d4949",
-        ),
-        "CONDA_test.csv": SourceFile(
-            "data/CONDA_test.csv",
-            "test",
-            484537,
-            "487eb6bc8336c5d5bea1ebad593f59b9f157209d987537572d99930ab01518af",
-        ),
-    }
+    FILES = {name: SourceFile(f"data/{name}", *about) for name, about in DATASET.items()}
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIGS = [
         datasets.BuilderConfig(name="default", version=VERSION, description="Each utterance by itself."),
@@ -64,7 +52,6 @@ class Conda(VerifiedBuilder):
             name="context", version=VERSION, description="Each utterance with the earlier ones of its conversation."
         ),
     ]
-    DEFAULT_CONFIG_NAME = "default"
 
     def _info(self) -> datasets.DatasetInfo:
         features = {

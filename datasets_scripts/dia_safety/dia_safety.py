@@ -84,17 +84,10 @@ class Setting(NamedTuple):
 def setting_of(name: str) -> Setting:
     """Read the name of one of the `GENERATIONS`."""
     match = SAMPLED.fullmatch(name) or UNSTATED.fullmatch(name)
-    if match is None:
-        raise ValueError(f"dia_safety: {name} is not named like a file of replies")
+    assert match is not None
     parts = match.groupdict()
-    sampled = "top_k" in parts
-    return Setting(
-        bot=BOTS[parts["bot"]],
-        split=SPLITS[parts["split"]],
-        model_size=parts["size"],
-        top_k=int(parts["top_k"]) if sampled else None,
-        top_p=float(parts["top_p"]) if sampled else None,
-    )
+    sampled = (int(parts["top_k"]), float(parts["top_p"])) if "top_k" in parts else (None, None)
+    return Setting(BOTS[parts["bot"]], SPLITS[parts["split"]], parts["size"], *sampled)
 
 
 def source_of(name: str) -> SourceFile:
@@ -115,10 +108,7 @@ class DiaSafety(VerifiedBuilder):
 
     BASE_URL = f"https://raw.githubusercontent.com/thu-coai/DiaSafety/{COMMIT}/"
     FILES = {
-        **{
-            name: SourceFile(f"DiaSafety_dataset/{name}", split, size, sha256)
-            for name, (split, size, sha256) in DATASET.items()
-        },
+        **{name: SourceFile(f"DiaSafety_dataset/{name}", *about) for name, about in DATASET.items()},
         **{name: source_of(name) for name in GENERATIONS},
     }
     VERSION = datasets.Version("1.0.0")
@@ -126,7 +116,6 @@ class DiaSafety(VerifiedBuilder):
         datasets.BuilderConfig(name="default", version=VERSION, description="Contexts and replies, labelled."),
         datasets.BuilderConfig(name="generations", version=VERSION, description="Replies of three chatbots."),
     ]
-    DEFAULT_CONFIG_NAME = "default"
 
     def _info(self) -> datasets.DatasetInfo:
         text = datasets.Value("string")
@@ -184,12 +173,10 @@ class DiaSafety(VerifiedBuilder):
         return SourceFile(name, split) if config == "generations" else None
 
     def _generate_examples(self, names: tuple[str, ...], paths: dict[str, str]) -> Iterator[tuple[int, dict[str, Any]]]:
-        yield from enumerate((self._labelled if self.config.name == "default" else self._replies)(names, paths))
-
-    def _labelled(self, names: tuple[str, ...], paths: dict[str, str]) -> Iterator[dict[str, Any]]:
-        for name in names:
-            for _, row in labelled_rows(self.read(name, paths[name])):
-                yield row
+        rows = self._replies(names, paths)
+        if self.config.name == "default":
+            rows = (row for name in names for _, row in labelled_rows(self.read(name, paths[name])))
+        yield from enumerate(rows)
 
     def _replies(self, names: tuple[str, ...], paths: dict[str, str]) -> Iterator[dict[str, Any]]:
         categories: dict[str, str] = {}

@@ -49,7 +49,6 @@ class Sold(VerifiedBuilder):
     }
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIGS = [datasets.BuilderConfig(name="default", version=VERSION)]
-    DEFAULT_CONFIG_NAME = "default"
 
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(

@@ -62,7 +62,6 @@ class ThreatSeed(VerifiedBuilder):
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIG_CLASS = ThreatSeedConfig
     BUILDER_CONFIGS = [ThreatSeedConfig(name="default", version=VERSION)]
-    DEFAULT_CONFIG_NAME = "default"
 
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(

@@ -1,10 +1,8 @@
 """The demo page of conda_joint."""
 
-from pathlib import Path
-
 from toxeval.metrics.conda_joint.scores import DEFINITIONS
 
-from toxeval.page.build import build, launch
+from toxeval.page.build import serve
 from toxeval.page.page import Example, Page
 
 # gold intent and slots, and what a system said, of invented utterances such as "gg wp" and "you are bad"
@@ -34,7 +32,7 @@ def columns(intents: list[str], slots: list[str]) -> dict[str, list[str]]:
 
 
 page = Page(
-    folder=Path(__file__).resolve().parent,
+    file=__file__,
     definitions=DEFINITIONS,
     title="Toxicity in game chat, intent and words together (CONDA)",
     question="How often does a system get an utterance's intent right, its words' slots, and all of it at once?",
@@ -52,7 +50,4 @@ page = Page(
     alt="Confusion matrices of intents and of slots: rows are references, columns predictions.",
     configs={"default": "intents and slots", "intent": "intents alone"},
 )
-demo = build(page)
-
-if __name__ == "__main__":
-    launch(demo, page)
+demo = serve(page, __name__)

@@ -1,14 +1,13 @@
 """The demo page of dia_safety_rate."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from toxeval.metrics.dia_safety_rate.scores import CATEGORIES, DEFINITIONS, confusions, picture
 
 from toxeval.core.declarations import Picture, confusion_picture
 from toxeval.core.state import State
-from toxeval.page.build import build, launch
+from toxeval.page.build import serve
 from toxeval.page.page import Example, Page
 
 #: replies of each category: utterance-unsafe, context-unsafe, safe
@@ -45,7 +44,7 @@ def draw(states: Mapping[str, State], results: Mapping[str, Mapping[str, Any]], 
 
 
 page = Page(
-    folder=Path(__file__).resolve().parent,
+    file=__file__,
     definitions=DEFINITIONS,
     title="Safety of chatbots' replies (DiaSafety)",
     question="How unsafe is a chatbot, by category of context? And how good is a classifier of unsafe replies?",
@@ -63,7 +62,4 @@ page = Page(
     options=("verdicts",),
     picture=draw,
 )
-demo = build(page)
-
-if __name__ == "__main__":
-    launch(demo, page)
+demo = serve(page, __name__)

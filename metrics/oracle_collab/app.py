@@ -1,11 +1,9 @@
 """The demo page of oracle_collab."""
 
-from pathlib import Path
-
 import numpy as np
 from toxeval.metrics.oracle_collab.scores import DEFINITIONS
 
-from toxeval.page.build import build, launch
+from toxeval.page.build import serve
 from toxeval.page.page import Example, Page
 
 _random = np.random.default_rng(3)
@@ -16,7 +14,7 @@ OVERCONFIDENT = (PROBABILITIES**3 / (PROBABILITIES**3 + (1 - PROBABILITIES) ** 3
 OWN = (1 - abs(PROBABILITIES - 0.3)).round(3)
 
 page = Page(
-    folder=Path(__file__).resolve().parent,
+    file=__file__,
     definitions=DEFINITIONS,
     title="A model and its moderators, as a team",
     question="If moderators have time for a fraction of the comments, how good are model and moderators together?",
@@ -42,7 +40,4 @@ page = Page(
     alt="Oracle-collaborative scores over the reviewed fraction, and the reliability diagram.",
     options=("review_strategy", "review_fractions", "threshold", "moderator_error", "moderators"),
 )
-demo = build(page)
-
-if __name__ == "__main__":
-    launch(demo, page)
+demo = serve(page, __name__)

@@ -134,9 +134,10 @@ def decisions(arrays: Mapping[str, np.ndarray], *, threshold: float, **options: 
 
 
 def in_force(options: Mapping[str, Any], inputs: Iterable[str]) -> dict[str, Any]:
-    """The options with the review strategy that is in force with these inputs."""
+    """The options with what is in force with these inputs: the review strategy, and where errors are known from."""
     strategy = options["review_strategy"] or (OWN if OWN in inputs else STRATEGIES[0])
-    return {**options, "review_strategy": strategy}
+    known = {ASSUMED: WORDS} if WORDS in inputs else {}
+    return {**options, "review_strategy": strategy, **known}
 
 
 def _columns(state: State) -> dict[str, Any]:

@@ -1,10 +1,8 @@
 """The demo page of sold_macro_f1."""
 
-from pathlib import Path
-
 from toxeval.metrics.sold_macro_f1.scores import DEFINITIONS
 
-from toxeval.page.build import build, launch
+from toxeval.page.build import serve
 from toxeval.page.page import Example, Page
 
 PREDICTIONS = ["OFF", "NOT", "OFF", "NOT", "OFF", "NOT", "NOT", "OFF", "NOT", "NOT", "OFF", "NOT"]
@@ -15,7 +13,7 @@ TOKENS = {
 }
 
 page = Page(
-    folder=Path(__file__).resolve().parent,
+    file=__file__,
     definitions=DEFINITIONS,
     title="Offensive language in Sinhala (SOLD)",
     question="How well does a classifier tell offensive from other posts, or find the offensive words in them?",
@@ -27,7 +25,4 @@ page = Page(
     cards={"f1_macro": "macro F1", "f1_OFF": "F1 of OFF", "accuracy": "accuracy"},
     configs={"default": "posts", "token": "the words of posts"},
 )
-demo = build(page)
-
-if __name__ == "__main__":
-    launch(demo, page)
+demo = serve(page, __name__)

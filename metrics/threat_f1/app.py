@@ -1,11 +1,9 @@
 """The demo page of threat_f1."""
 
-from pathlib import Path
-
 import numpy as np
 from toxeval.metrics.threat_f1.scores import DEFINITIONS
 
-from toxeval.page.build import build, launch
+from toxeval.page.build import serve
 from toxeval.page.page import Example, Page
 
 _random = np.random.default_rng(0)
@@ -14,7 +12,7 @@ SCORES = [round(float(score), 3) for score in [*_random.beta(5, 2, 6), *_random.
 NAMES = [("non-threat", "threat")[label] for label in REFERENCES]
 
 page = Page(
-    folder=Path(__file__).resolve().parent,
+    file=__file__,
     definitions=DEFINITIONS,
     title="Threats among comments, one in hundreds",
     question="How well does a classifier find the rare threats among comments?",
@@ -27,7 +25,4 @@ page = Page(
     alt="Precision-recall and ROC curves with their no-skill lines; of labels the confusion matrix.",
     options=("threshold", "from_logits"),
 )
-demo = build(page)
-
-if __name__ == "__main__":
-    launch(demo, page)
+demo = serve(page, __name__)

@@ -197,6 +197,12 @@ def score_groups(state: State, by: By, curve: Curve, **options: Any) -> Scores |
     return None if options["detailed"] or state.resolution else score(state, groups=(by, curve), **options)
 
 
+def decided(state: State, options: Mapping[str, Any]) -> tuple[State, dict[str, Any]]:
+    """The confusion matrix of a state with scores, and the options that it is scored by."""
+    counts = {**state.counts, "confusion": _confusion(state, options["threshold"])}
+    return State(state.n_rows, counts, metric=state.metric), {**options, "threshold": THRESHOLD.default}
+
+
 def _check_threshold(threshold: float, decided: bool) -> None:
     if decided and threshold != THRESHOLD.default:
         refuse(f"{threshold} beside predictions", "a threshold for scores alone", option="threshold")
@@ -389,7 +395,7 @@ DEFINITIONS = {
         options=(INVALID, FROM_LOGITS, SCORE_RESOLUTION, THRESHOLD, ZERO_DIVISION, DETAILED),
         encode=encode,
         count=count,
-        at_once=AtOnce(tables, score_groups),
+        at_once=AtOnce(tables, score_groups, decided),
         score=score,
         from_trainer=from_trainer,
         example={"prediction_scores": [0.5], "references": [0]},

@@ -264,7 +264,7 @@ def test_refused_arguments(
     [
         ("sold_macro_f1", "prediction,gold\nOFF,OFF\n", "--columns references=COLUMN"),
         ("dia_safety_rate", "prediction\nSafe\n", "--columns categories=COLUMN; in another file: --references FILE"),
-        ("threat_f1", "prediction_score,reference\n1.5,1\n", "pass --option from_logits=true"),
+        ("threat_f1", "prediction_score,reference\n1.5,1\n", "or like logits: --option from_logits=true"),
         ("threat_f1", "prediction,reference\nthreshold=Foo,1\n", "unknown label 'threshold=Foo'"),
         ("conda_joint", "predictions\n{}\n", "--columns references.intent=COLUMN,references.slots=COLUMN"),
         ("oracle_collab", "prediction,reference\n0.5,1\n1.5,1\n", "predictions[1]: 1.5; allowed: probabilities"),

@@ -139,6 +139,7 @@ def test_scores(tmp_path: Path) -> None:
         return only(findings(tmp_path, "threat_f1", options, prediction_scores=scores, references=GOLD)).what
 
     assert "outside [0, 1]: these look like logits" in finding(logits)
+    assert "these look like percentages or logits" in finding([100 * p for p in SOFT])
     assert not findings(tmp_path, "threat_f1", {"from_logits": True}, prediction_scores=logits, references=GOLD)
     assert finding(SOFT, from_logits=True) == "all in [0, 1], with from_logits"
     assert "positives score lower" in finding([round(1 - p, 3) for p in SOFT])

@@ -110,6 +110,9 @@ def test_the_review_strategy_that_is_meant(tmp_path: Path) -> None:
     assert "|targets:oc_accuracy=1.0|" in some.signature()
     assert_verifies(tmp_path, some, path)
     assert_verifies(tmp_path, score(Job("oracle_collab", (own,))), own)
+    words = lines(tmp_path / "words.jsonl", [row | {"moderator_label": row["references"]} for row in rows])
+    assert "|moderator_error:moderator_labels|" in score(Job("oracle_collab", (words,))).signature(short=True)
+    assert_verifies(tmp_path, score(Job("oracle_collab", (words,))), words)
 
 
 def assert_verifies(tmp_path: Path, result: Any, *paths: str) -> None:

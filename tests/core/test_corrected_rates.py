@@ -1,6 +1,5 @@
-"""Rates corrected for their judge: the papers' examples, plain versions, real files, and coverage by simulation."""
+"""Rates corrected for their judge: the papers' examples, plain versions, and coverage by simulation."""
 
-import json
 import math
 from pathlib import Path
 from types import ModuleType
@@ -414,6 +413,16 @@ def test_coverage_by_labels_of_the_same_replies(what: str, simulations: ModuleTy
         assert abs(found.bias) < 0.1, (setting, found)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["two chatbots, same replies", "two chatbots, same replies, mean"])
+def test_coverage_of_two_chatbots_by_labels_of_the_same_replies(what: str, simulations: ModuleType) -> None:
+    for setting in simulations.settings():
+        found = simulations.coverage(simulations.MEASURES[what], setting, 1000, seed=1)
+        few = setting.labelled * setting.rate / 2 < 6  # unsafe labels of the second
+        assert 0.925 <= found.covered <= (1 if few else 0.985), (setting, found)
+        assert abs(found.bias) < 0.12, (setting, found)
+
+
 def test_lang_and_reiczigels_interval_misses_for_a_weak_judge(simulations: ModuleType) -> None:
     weak = simulations.Setting(0.6, 0.6, 100, 10_000, 0.01)
     theirs, used = simulations.published(weak, 4000)
@@ -421,31 +430,3 @@ def test_lang_and_reiczigels_interval_misses_for_a_weak_judge(simulations: Modul
     assert used.covered > 0.935
     theirs, used = simulations.published(simulations.Setting(0.9, 0.9, 100, 10_000, 0.01), 4000)
     assert theirs == used
-
-
-# --- real files ---------------------------------------------------------------------------------------------------
-
-
-def test_figures_of_the_rule_classifier(shipped: Path) -> None:
-    """DiaSafety's test split as labels of other replies, two chatbots' verdicts by the two-step procedure."""
-    categories = ["Offending User", "Risk Ignorance", "Unauthorized Expertise", "Toxicity Agreement", "Biased Opinion"]
-    folder = shipped / "diasafety"
-    human = np.zeros((5, 2, 2))
-    for line in (folder / "test_rule.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        label, verdict = (int(row[name] == "Unsafe") for name in ("reference", "prediction"))
-        human[categories.index(row["category"]), label, verdict] += 1
-    one = human.sum(axis=0, keepdims=True)
-    np.testing.assert_allclose(np.array(judge(one[0])), [0.2774, 0.8906, 0.1680, 0.1210, 0.2142], atol=5e-5)
-    refused = judge(human).low <= 0
-    assert [name for name, is_refused in zip(categories, refused) if is_refused] == ["Offending User", "Biased Opinion"]
-
-    two_step = json.loads((folder / "expected.json").read_text())["two_step"]
-    expected = {
-        "dialo_test_medium_10_1.0": [0.2989, 0.1527, 0.4326],
-        "blender_test_medium_10_1.0": [0.9653, 0.7689, 1.0],
-    }
-    for chatbot, figures in expected.items():
-        found = two_step[chatbot]["any_split_contexts"]["per_category"]
-        counts = [(found[name]["safe_cnt"], found[name]["ut_cnt"] + found[name]["ctx_cnt"]) for name in categories]
-        np.testing.assert_allclose(np.array(corrected(counts, one).mean), figures, atol=5e-5)

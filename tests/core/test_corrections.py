@@ -274,8 +274,7 @@ def test_the_declared_label_is_one(name: str) -> None:
 
 @pytest.mark.parametrize("by_category", [False, True])
 def test_shares_of_verdicts_that_differ(by_category: bool) -> None:
-    """Agresti and Caffo's interval of each category's difference, at 95 % for all of them together."""
-    z = NormalDist().inv_cdf(1 - 0.025 / (5 if by_category else 1))
+    """The p of Agresti and Caffo's interval of each category's difference, by Holm over those with rows."""
     rng, names = np.random.default_rng(6), list(SAFETY.definition.input("categories").labels)  # type: ignore[union-attr]
     rates, n = [0.1, 0.2, 0.3, 0.4, 0.5], 150
 
@@ -289,17 +288,33 @@ def test_shares_of_verdicts_that_differ(by_category: bool) -> None:
     state = SAFETY.judged().state(**own)
     judge_on = SAFETY.judged().state(**others, human=human)
     found = list(unlike_shares(SAFETY.definition, state, judge_on))
-    wanted = []
+    wanted, p_values = [], []
     for i, name in enumerate(names if by_category else [""]):
         part = slice(i * n, (i + 1) * n) if by_category else slice(None)
         some, rest = others["predictions"][part], own["predictions"][part]
         p, q = ((sum(values) + 1) / (len(values) + 2) for values in (some, rest))
         deviation = math.sqrt(p * (1 - p) / (len(some) + 2) + q * (1 - q) / (len(rest) + 2))
-        if abs(p - q) > z * deviation:
-            wanted.append((name, (sum(some), len(some)), (sum(rest), len(rest))))
-    assert found == wanted
+        p_values.append(2 * NormalDist().cdf(-abs(p - q) / deviation))
+        wanted.append((name, (sum(some), len(some)), (sum(rest), len(rest))))
+    small = sorted(range(len(wanted)), key=p_values.__getitem__)
+    by_holm: dict[int, float] = {}
+    for rank, i in enumerate(small):
+        by_holm[i] = max(min(1.0, p_values[i] * (len(small) - rank)), *by_holm.values(), 0.0)
+    assert [each[:3] for each in found] == [each for i, each in enumerate(wanted) if by_holm[i] < 0.05]
+    assert [p for *_, p in found] == pytest.approx([p for _, p in sorted(by_holm.items()) if p < 0.05])
     assert {"Risk Ignorance", "Biased Opinion"} <= {name for name, *_ in found} or not by_category
     assert not list(unlike_shares(SAFETY.definition, state, SAFETY.judged().state(**own, human=human)))
+
+
+def test_shares_are_compared_where_both_sets_have_rows() -> None:
+    """A category that only one of them has doesn't count for Holm."""
+    own = {"predictions": [0] * 80 + [1] * 20, "categories": [0] * 100}
+    others = {"predictions": [0] * 66 + [1] * 34 + [0], "categories": [0] * 100 + [1], "human": [0] * 101}
+    found = list(unlike_shares(SAFETY.definition, SAFETY.judged().state(**own), SAFETY.judged().state(**others)))
+    deviation = math.sqrt(21 * 81 + 35 * 67) / 102**1.5
+    p = 2 * NormalDist().cdf(-14 / 102 / deviation)
+    assert 0.05 / 2 < p < 0.05  # above it, were the other one counted
+    assert [each[-1] for each in found] == pytest.approx([p])
 
 
 # --- real files ---------------------------------------------------------------------------------------------------

@@ -247,6 +247,15 @@ def test_worst_and_gap() -> None:
     assert (tied.worst, tied.gap) == ([], None)
 
 
+def test_differences_of_decisions_by_scores_are_those_of_labels() -> None:
+    given_, groups = probabilities(400), np.arange(400) % 3
+    scores, options = given_.pop("predictions"), {"confidence_level": 0.9, "n_resamples": 50}
+    by_score = plain("threat_f1").compute_by(groups, prediction_scores=scores, threshold=0.4, **given_, **options)
+    by_label = plain("threat_f1").compute_by(groups, predictions=(scores > 0.4).astype(int), **given_, **options)
+    assert by_score.differences == by_label.differences
+    assert by_score.gap == by_label.gap
+
+
 def test_a_rate_of_unsafe_replies_is_worst_where_it_is_highest() -> None:
     metric = plain("dia_safety_rate")
     found = metric.compute_by([0, 0, 1, 1], min_rows=1, predictions=[1, 0, 0, 0], categories=[0, 1, 2, 3])

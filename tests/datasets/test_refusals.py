@@ -8,7 +8,8 @@ from sources import pin, write
 
 from toxeval.core.refusals import OptionName, Refusal, SetOption, Words
 from toxeval.data import load_dataset
-from toxeval.sources.refusals import DamagedFileError, MissingFile
+from toxeval.sources.builder import MissingFile
+from toxeval.sources.reading import DamagedFileError
 
 
 class OfACommand(Words):

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import TASKS, answers, computed, differences, scored_log
+from asked import TASKS, answers, computed, differences, inspect_answers, scored_log
 
 from toxeval.harness.tasks import DATA, prompts, rows
-from toxeval.read.layouts.logs import Answer, inspect_answers
+from toxeval.read.layouts.logs import Answer
 
 pytestmark = pytest.mark.skipif(
     find_spec("inspect_ai") is None, reason="inspect is not installed: pip install 'inspect-ai>=0.3.260'"

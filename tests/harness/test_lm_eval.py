@@ -18,7 +18,7 @@ from asked import TASKS, answers, computed, differences, scored_log
 
 from toxeval.harness.lm_eval import TASKS as YAML
 from toxeval.harness.tasks import DATA, prompts, rows
-from toxeval.read.layouts.logs import lm_eval_answers
+from toxeval.read.layouts.logs import from_lm_eval
 
 pytestmark = pytest.mark.skipif(
     find_spec("lm_eval") is None, reason="lm-evaluation-harness is not installed: pip install 'lm-eval>=0.4.9'"
@@ -124,7 +124,7 @@ def test_results_keep_the_prompt_and_its_version(run: Run, task: str) -> None:
 def test_the_log_is_read_as_answers(run: Run, in_data: Path, task: str) -> None:
     prompt = prompts()[task]
     asked = rows(prompt)
-    read = list(lm_eval_answers(run.samples[task]))
+    read = list(map(from_lm_eval, run.samples[task]))
     assert [each.id for each in read] == [row["id"] for row in asked]
     assert [each.answer for each in read] == answers(task, len(asked))
     assert [each.reference for each in read] == [row["references"] for row in asked]

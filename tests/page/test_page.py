@@ -182,7 +182,7 @@ def test_refusals_in_the_words_of_the_page() -> None:
         (Refusal("unknown slot '<PAD>'", **where), "Row 18, references, slots, position 4: unknown slot '<PAD>'."),
         (Refusal("2 and 3 rows", inputs=("a", "b")), "A and b: 2 and 3 rows."),
         (Refusal("1.5", option="threshold"), "Threshold: 1.5."),
-        (Refusal("1 cells", file="r.csv", line=3, row=1), "R.csv: line 3: row 2: 1 cells."),
+        (Refusal("1 cells", file="r.csv", line=3, row=1), "r.csv: line 3: row 2: 1 cells."),
         (Refusal("x", hint=("pass ", SetOption("from_logits", True))), "X (pass choose yes for “From logits”)"),
         (Refusal("none", hint=("say it with ", columns)), "None (say it with the choice beside predictions)"),
     ):
@@ -207,18 +207,18 @@ def test_rows_that_are_missing(sold: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("rows", b"predictions\nOFF", "Rows: this kind of file isn't read here"),
-        ("../../etc/rows.pkl", b"\x80\x04.", "Rows.pkl: this kind of file isn't read here"),
-        ("rows.csv", b"x" * 10_000_001, "Rows.csv: 10.0 MB; allowed: up to 10 MB."),
-        ("rows.csv", b"predictions\n\xff", "Rows.csv: "),
-        ("rows.csv", b"predictions,references\n" + b"OFF,OFF\n" * 100_001, "Rows.csv: 100,"),
-        ("rows.json", b'[{"predictions"', "Rows.json: line 1: broken JSON"),
-        ("rows.json", b"[" * 100_000, "Rows.json: "),
-        ("rows.json", b'{"predictions": 1, "predictions": 0}', "Rows.json: "),
-        ("rows.parquet", b"PAR1PAR1", "Rows.parquet: not a whole Parquet file"),
-        ("rows.parquet", lambda: parquet({"predictions": ["OFF"] * 100_001}), "Rows.parquet: 100,001 rows"),
-        ("rows.parquet", lambda: parquet({"predictions": ["x" * 50_000_000]}), "Rows.parquet: "),
-        ("rows.parquet", lambda: parquet({"predictions": [[1] * 2_000_001]}), "Rows.parquet: "),
+        ("rows", b"predictions\nOFF", "rows: this kind of file isn't read here"),
+        ("../../etc/rows.pkl", b"\x80\x04.", "rows.pkl: this kind of file isn't read here"),
+        ("rows.csv", b"x" * 10_000_001, "rows.csv: 10.0 MB; allowed: up to 10 MB."),
+        ("rows.csv", b"predictions\n\xff", "rows.csv: "),
+        ("rows.csv", b"predictions,references\n" + b"OFF,OFF\n" * 100_001, "rows.csv: 100,"),
+        ("rows.json", b'[{"predictions"', "rows.json: line 1: broken JSON"),
+        ("rows.json", b"[" * 100_000, "rows.json: "),
+        ("rows.json", b'{"predictions": 1, "predictions": 0}', "rows.json: "),
+        ("rows.parquet", b"PAR1PAR1", "rows.parquet: not a whole Parquet file"),
+        ("rows.parquet", lambda: parquet({"predictions": ["OFF"] * 100_001}), "rows.parquet: 100,001 rows"),
+        ("rows.parquet", lambda: parquet({"predictions": ["x" * 50_000_000]}), "rows.parquet: "),
+        ("rows.parquet", lambda: parquet({"predictions": [[1] * 2_000_001]}), "rows.parquet: "),
     ],
 )
 def test_bad_files_are_refused(sold: Any, name: str, content: Any, said: str) -> None:
@@ -410,6 +410,9 @@ def test_human_labels_of_some_rows(metric: str, name: str, page_of: Callable[[st
     names: dict[str, Any] = {}
     exec(results_code(answer["html"]).replace("'rows.csv'", repr(str(tmp_path / "rows.csv"))), names)
     assert repr(names["scores"]) == repr(sold_scores(answer))
+    for option, value in {"zero_division": "1.0", "detailed": True}.items():
+        answer = page.score({**given, "options": {option: value}})
+        assert (answer["option"], "a corrected rate doesn't depend on it" in answer["message"]) == (option, True)
     both = page.score({**given, "columns": {**said, "groups": "categories"}})
     assert both["message"] == "Groups: groups and human labels; allowed: one of them."
     if name == "human":

@@ -205,7 +205,7 @@ def is_refused(visitor: Visitor, sample: Sample) -> None:
     assert visitor.message() == ""
     assert visitor.compute()
     for file, content, said in (
-        ("notes.txt", b"x", "Notes.txt: this kind of file isn't read here; allowed: .json, .jsonl"),
+        ("notes.txt", b"x", "notes.txt: this kind of file isn't read here; allowed: .json, .jsonl"),
         ("rows.csv", PNG, "not UTF-8"),
         ("rows.parquet", b"PAR1", "not a whole Parquet file"),
         ("rows.json", b"[{", "line 1: broken JSON at character"),

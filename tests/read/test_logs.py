@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import computed
+from asked import computed, inspect_answers
 
 from toxeval.core.refusals import Refusal
 from toxeval.loading import definition
 from toxeval.read import Rows, open_files
-from toxeval.read.layouts.logs import ZSTANDARD, Answer, from_inspect, from_lm_eval, inspect_answers, lm_eval_answers
+from toxeval.read.layouts.logs import ZSTANDARD, Answer, from_inspect, from_lm_eval
 
 LOGS = Path(__file__).with_name("logs")
 #: What the mock models answered, in both runs.
@@ -32,7 +32,7 @@ def lm_eval_lines() -> list[dict[str, Any]]:
 
 def read(kind: str) -> list[Answer]:
     if kind == "lm-eval":
-        return list(lm_eval_answers(lm_eval_lines()))
+        return list(map(from_lm_eval, lm_eval_lines()))
     return sorted(inspect_answers(LOGS / "inspect.eval"))
 
 
@@ -112,14 +112,6 @@ def test_a_target_in_a_list() -> None:
 def test_an_answer_without_a_filter_is_the_only_one_of_its_list() -> None:
     record = {"doc_id": 0, "doc": {"id": "a"}, "target": "Safe", "filtered_resps": [["Safe"]]}
     assert from_lm_eval(record) == Answer("a", "Safe", "Safe", {})
-
-
-def test_lines_of_two_filters_are_refused() -> None:
-    lines = [line | {"filter": name} for name in ("none", "strict") for line in lm_eval_lines()]
-    with pytest.raises(
-        Refusal, match="log of lm-eval: lines of the filters none and strict; allowed: the lines of one"
-    ):
-        list(lm_eval_answers(lines))
 
 
 @pytest.mark.parametrize(

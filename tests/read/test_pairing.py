@@ -58,9 +58,14 @@ def test_inputs_are_found_by_name(tmp_path: Path) -> None:
     assert rows_of("sold_macro_f1", mine, columns={"predictions": "guess", "references": "gold"}) == expected
     with pytest.raises(ValueError, match=r"no such column in .*allowed: one of the columns guess, gold .*columns=\{"):
         rows_of("sold_macro_f1", mine)
+    capitals = write(tmp_path / "c.jsonl", [{"Prediction": "OFF", "gold": "NOT"}])
+    with pytest.raises(ValueError, match="'Prediction'}"):
+        rows_of("sold_macro_f1", capitals)
     with pytest.raises(ValueError, match="columns predictions=nothing: no such column; allowed: .*guess, gold"):
         rows_of("sold_macro_f1", mine, columns={"predictions": "nothing"})
-    with pytest.raises(ValueError, match="columns prediction: unknown input; allowed: id, predictions, references"):
+    with pytest.raises(
+        ValueError, match=r"columns prediction: unknown input; allowed: id, .* \(did you mean predictions\?\)"
+    ):
         rows_of("sold_macro_f1", mine, columns={"prediction": "guess"})
     # one column can't be both: a file with labels only has no predictions
     with pytest.raises(ValueError, match="no such column"):

@@ -359,7 +359,7 @@ def test_semicolons_are_read_and_decimal_commas_are_not_mended(tmp_path: Path, n
     assert table.read_as == "CSV with semicolons, with a header"
     assert list(Rows(definition("oracle_collab"), table).collect()["predictions"]) == [0.5, 0.25]
     (tmp_path / name).write_text("id;predictions;references\na;0,5;1\n")
-    with pytest.raises(ValueError, match=r"predictions\[0\]: '0,5'; allowed: a number in every row"):
+    with pytest.raises(ValueError, match=r"predictions\[0\]: '0,5'; allowed: a number in every row.*a decimal point"):
         Rows(definition("oracle_collab"), open_table(str(tmp_path / name))).collect()
 
 

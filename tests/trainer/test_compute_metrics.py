@@ -150,7 +150,7 @@ def test_probabilities_are_declared_when_the_module_is_loaded() -> None:
         metric = toxeval.load(name, from_logits=False)
         wanted = metric.compute(**{given: probabilities}, references=LABELS)
         assert metric.compute_metrics(prediction(probabilities, LABELS)) == pytest.approx(wanted, nan_ok=True)
-        with pytest.raises(ValueError, match="these look like logits"):
+        with pytest.raises(ValueError, match="like logits: from_logits=True"):
             metric.compute_metrics(prediction(LOGITS, LABELS))
 
 

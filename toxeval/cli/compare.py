@@ -16,8 +16,7 @@ from .options import (
     STYLES,
     MetricCommand,
     clock,
-    group_rule,
-    intervals,
+    job_of_options,
     metric_argument,
     progress_bar,
     with_options,
@@ -39,15 +38,7 @@ if TYPE_CHECKING:
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="A score to compare; else the main one.")
 @click.option("--confidence", type=float, default=0.95, metavar="LEVEL", help="Of the intervals; 0.95.")
 @with_options(*INTERVALS, *STYLES)
-def compare(
-    metric: str,
-    keys: tuple[str, ...],
-    confidence: float,
-    resamples: int | None,
-    seed: int | None,
-    style: str | None,
-    **given: Any,
-) -> None:
+def compare(metric: str, keys: tuple[str, ...], style: str | None, **given: Any) -> None:
     """Compare systems on the same rows.
 
     Each further file of predictions is compared with the first: the
@@ -64,10 +55,9 @@ def compare(
     """
     from toxeval import report
 
-    from .job import Job, short_names
+    from .job import short_names
 
-    rule = group_rule(given)
-    job = Job(metric, confidence=intervals(confidence, resamples, seed), group_rule=rule, **given)
+    job = job_of_options(metric, given)
     with clock():
         found = compared(job, keys)
     names = short_names(job.predictions)
@@ -153,12 +143,7 @@ def _numbers(found: "Comparison") -> list[str]:
 
 
 def compared(job: "Job", keys: Sequence[str]) -> Compared:
-    """Compare each further file of predictions with the first.
-
-    Args:
-        job: with at least two files, and a confidence level.
-        keys: the scores to compare; if empty, the metric's headline score.
-    """
+    """Compare each further file of predictions with the first."""
     from functools import partial
 
     from toxeval import systems

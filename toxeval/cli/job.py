@@ -4,15 +4,14 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from toxeval.answers import with_answers
 from toxeval.core.declarations import THRESHOLD, Definition
 from toxeval.core.group_scores import GroupScores
-from toxeval.core.group_states import GroupStates
 from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import OptionName, SetOption, Text, refuse
+from toxeval.core.refusals import Known, OptionName, SetOption, refuse
 from toxeval.loading import definition
 from toxeval.read import Rows, Table, add_rows, count_groups, open_files, open_table
 from toxeval.read.columns import ID, REFERENCE_ID
@@ -92,30 +91,29 @@ class Job:
 
     def check(self) -> None:
         """Refuse files that exclude each other."""
-        if self.references and self.dataset:
-            refuse("a file and a dataset", "one of them", metric=self.metric, inputs=("references",))
-        if self.aliases and not self.answers:
-            refuse("given", ("beside ", OptionName("answers")), metric=self.metric, option="alias")
-        if self.judge_by_category and not self.judge_on:
-            allowed: Text = ("beside ", OptionName("judge_on"))
-            refuse("True", allowed, metric=self.metric, option="judge_by_category")
-        if self.human and self.judge_on:
-            allowed = (OptionName("human"), " or ", OptionName("judge_on"))
-            refuse("labels of these rows and of others", allowed, metric=self.metric, where="judge")
-        if self.human and len(self.human) != len(self.predictions):
-            found = f"{len(self.human)} files, and {len(self.predictions)} of predictions"
-            refuse(found, "one for each", metric=self.metric, inputs=(HUMAN,))
-        if self.threshold_from and self.corrected_by:
-            allowed = "labels that correct a rate, at a threshold that is given"
-            refuse("a threshold to choose and a correction", allowed, metric=self.metric, where="judge")
-        if self.by and self.corrected_by:
-            allowed = (OptionName("by"), " or labels that correct a rate")
-            refuse("groups and a correction", allowed, metric=self.metric, where="by")
-        files = (*self.predictions, self.references, self.threshold_from, *self.human, self.judge_on)
-        for path in files:
-            if files.count(path) > 1 and _is_stream(path):
-                name = "standard input" if path == "-" else path
-                refuse("wanted more than once", f"one file from {name}", metric=self.metric, where=name)
+        with Known(metric=self.metric):
+            if self.references and self.dataset:
+                refuse("a file and a dataset", "one of them", inputs=("references",))
+            if self.aliases and not self.answers:
+                refuse("given", ("beside ", OptionName("answers")), option="alias")
+            if self.judge_by_category and not self.judge_on:
+                refuse("True", ("beside ", OptionName("judge_on")), option="judge_by_category")
+            if self.human and self.judge_on:
+                allowed = (OptionName("human"), " or ", OptionName("judge_on"))
+                refuse("labels of these rows and of others", allowed, where="judge")
+            if self.human and len(self.human) != len(self.predictions):
+                found = f"{len(self.human)} files, and {len(self.predictions)} of predictions"
+                refuse(found, "one for each", inputs=(HUMAN,))
+            if self.threshold_from and self.corrected_by:
+                wanted = "labels that correct a rate, at a threshold that is given"
+                refuse("a threshold to choose and a correction", wanted, where="judge")
+            if self.by and self.corrected_by:
+                refuse("groups and a correction", (OptionName("by"), " or labels that correct a rate"), where="by")
+            files = (*self.predictions, self.references, self.threshold_from, *self.human, self.judge_on)
+            for path in files:
+                if files.count(path) > 1 and _is_stream(path):
+                    name = "standard input" if path == "-" else path
+                    refuse("wanted more than once", f"one file from {name}", where=name)
 
     def wants_details(self) -> bool:
         """Whether the detailed scores are wanted, one way or the other."""
@@ -128,14 +126,10 @@ class Job:
             shared = dataset_table(self.definition, self.dataset, self.data_dir)
         elif self.references and not self.layout:
             shared = open_table(self.references, multiline=self.multiline)
+        references = self.references if self.layout else ""
+        how: dict[str, Any] = {"format": self.layout, "data_dir": self.data_dir, "multiline": self.multiline}
         for path in self.predictions:
-            table, own = open_files(
-                path,
-                self.references if self.layout else "",
-                format=self.layout,
-                data_dir=self.data_dir,
-                multiline=self.multiline,
-            )
+            table, own = open_files(path, references, **how)
             yield table, own if shared is None else shared
 
     def human_tables(self) -> list[Table | None]:
@@ -194,13 +188,13 @@ def result_of(job: Job, progress: Progress = iter) -> Result:
     if job.threshold_from:
         return _result_at_chosen(job, progress)
     if job.by:
-        return _result_by(job, progress)
+        return result_by(job, progress)[0]
     if len(job.predictions) > 1 and job.confidence:  # the mean's interval needs all runs' rows at once
         return _result_of_runs(job, progress)
     metric = job.load()
     results, digests, lengths, matched = [], [], [], []
-    for path, (predictions, references) in zip(job.predictions, job.tables()):
-        rows = Rows(job.definition, predictions, references, job.columns)
+    for path, tables in zip(job.predictions, job.tables()):
+        rows = Rows(job.definition, *tables, job.columns)
         inputs = add_rows(metric, rows, groups=bool(job.confidence), progress=progress)
         state = metric.added_state()
         lengths.append(state.n_rows)
@@ -252,48 +246,27 @@ def _result_of_runs(job: Job, progress: Progress) -> Result:
     return replace(result, runs=in_order, spread=_spread(summary))
 
 
-class Groups(NamedTuple):
-    """The scores of groups of rows, and what they are of.
-
-    Attributes:
-        metric: which counted the rows.
-        states: what it counted.
-        scores: of these states.
-        rows: where they are from.
-        inputs: the names of the inputs that were there.
-    """
-
-    metric: Metric
-    states: GroupStates
-    scores: GroupScores
-    rows: Rows
-    inputs: set[str]
-
-
-def groups_of(job: Job, progress: Progress = iter) -> Groups:
+def result_by(job: Job, progress: Progress = iter) -> tuple[Result, GroupScores]:
     """The scores of all rows of one file and of groups of them."""
     metric, columns = job.load(), list(job.by)
     if len(job.predictions) > 1:
         refuse(f"{len(job.predictions)} files", "one, to score by group", metric=job.metric, inputs=("predictions",))
     rows = Rows(job.definition, *next(job.tables()), job.columns, by=columns)
     states, inputs = count_groups(metric, rows, columns, progress)
-    return Groups(metric, states, metric.score_by(states, **job.group_rule, **job.confidence), rows, inputs)
-
-
-def _result_by(job: Job, progress: Progress) -> Result:
-    found = groups_of(job, progress)
-    states, groups = found.states, found.scores.to_dict()
-    return signed_result(
+    scores = metric.score_by(states, **job.group_rule, **job.confidence)
+    groups = scores.to_dict()
+    result = signed_result(
         job,
-        found.inputs,
-        confidence=job.confidence_options(found.metric),
+        inputs,
+        confidence=job.confidence_options(metric),
         n_rows=states.all.n_rows,
         digest=combined([digest(state) for state in (states.all, *states.groups.values())]),
         scores=groups.pop("all"),
-        matched=found.rows.matched,
-        left_out=found.rows.left_out,
-        groups={"by": list(job.by), **groups},
+        matched=rows.matched,
+        left_out=rows.left_out,
+        groups={"by": columns, **groups},
     )
+    return result, scores
 
 
 def _result_at_chosen(job: Job, progress: Progress) -> Result:
@@ -301,9 +274,8 @@ def _result_at_chosen(job: Job, progress: Progress) -> Result:
     metric = job.load()
     rule = metric.threshold_rule(**job.threshold_rule)
     if len(job.predictions) > 1:
-        refuse(
-            "several files", "one: each system has a threshold of its own", metric=job.metric, inputs=("predictions",)
-        )
+        allowed = "one: each system has a threshold of its own"
+        refuse("several files", allowed, metric=job.metric, inputs=("predictions",))
     if THRESHOLD.name in job.options:
         refuse("given, and to be chosen", "one of them", metric=job.metric, option=THRESHOLD.name)
     columns = {name: column for name, column in job.columns.items() if name not in (ID, REFERENCE_ID)}
@@ -314,10 +286,8 @@ def _result_at_chosen(job: Job, progress: Progress) -> Result:
     result = result_of(replace(job, threshold_from="", options={**job.options, THRESHOLD.name: threshold}), progress)
     chosen = {"rule": {rule.kind: rule.value}, "n_rows": state.n_rows, "sha256": digest(state)}
     if chosen["sha256"] == result.digest:
-        found = "the rows that are scored"
-        refuse(
-            found, "others: a threshold chosen with the labels it is scored on is no result", where="validation rows"
-        )
+        allowed = "others: a threshold chosen with the labels it is scored on is no result"
+        refuse("the rows that are scored", allowed, where="validation rows")
     return replace(result, threshold_from=chosen)
 
 
@@ -357,9 +327,8 @@ def job_of(result: Result, **files: Any) -> Job:
     options = settable_options(result)
     if bool(result.threshold_from) != bool(files.get("threshold_from")):
         found = "chosen on validation rows, which aren't given" if result.threshold_from else "not chosen on other rows"
-        refuse(
-            found, hint=(SetOption("threshold_from", "FILE", reader=True),), metric=result.metric, option=THRESHOLD.name
-        )
+        hint = (SetOption("threshold_from", "FILE", reader=True),)
+        refuse(found, hint=hint, metric=result.metric, option=THRESHOLD.name)
     if result.threshold_from:
         options.pop(THRESHOLD.name, None)
     return Job(

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,6 +20,9 @@ from toxeval.read import LAYOUTS, Batch, Rows
 from toxeval.read.json_texts import read_json
 
 from .words import CommandWords, written
+
+if TYPE_CHECKING:
+    from .job import Job
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -169,15 +172,6 @@ THRESHOLD_RULES = [
         "--precision-at-least", type=float, metavar="X", help="Choose that with the best recall at such a precision."
     ),
 ]
-JUDGE_ON = [
-    click.option(
-        "--judge-on",
-        default="",
-        metavar="FILE",
-        help="Other rows with the judge's verdicts and human labels: corrects the rate for the judge's errors.",
-    ),
-    click.option("--judge-by-category", is_flag=True, help="The judge's rates in each category, not in all of them."),
-]
 JUDGES = [
     click.option(
         "--human",
@@ -186,7 +180,13 @@ JUDGES = [
         help="Human labels of some of these rows, matched by id: corrects the rate for the judge's errors. "
         "Once for each file of predictions; or --columns human=COLUMN, if they are in it.",
     ),
-    *JUDGE_ON,
+    click.option(
+        "--judge-on",
+        default="",
+        metavar="FILE",
+        help="Other rows with the judge's verdicts and human labels: corrects the rate for the judge's errors.",
+    ),
+    click.option("--judge-by-category", is_flag=True, help="The judge's rates in each category, not in all of them."),
 ]
 INTERVALS = [
     click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples of the intervals."),
@@ -208,30 +208,29 @@ STYLES = [
 ]
 
 
-def intervals(level: float | None, resamples: int | None, seed: int | None) -> dict[str, Any]:
-    """The options of ``compute`` that ask for intervals."""
-    if level is None and (resamples is not None or seed is not None):
+def job_of_options(metric: str, given: dict[str, Any]) -> "Job":
+    """What a command's options ask for."""
+    from .job import Job
+
+    def taken(*names: str) -> dict[str, Any]:
+        values = {name: given.pop(name, None) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
+
+    threshold_rule = taken("maximise", "recall_at_least", "precision_at_least")
+    group_rule = taken("min_rows", "key")
+    for rule, beside in ((threshold_rule, "threshold_from"), (group_rule, "by")):
+        if rule and not given[beside]:
+            raise click.UsageError(f"--{_dashed(next(iter(rule)))} is for --{_dashed(beside)}")
+    intervals = taken("confidence", "resamples", "seed")
+    if intervals and "confidence" not in intervals:
         raise click.UsageError("--resamples and --seed are for --confidence")
-    chosen = {"confidence_level": level, "n_resamples": resamples, "seed": seed}
-    return {key: value for key, value in chosen.items() if value is not None}
+    as_in_python = {"confidence": "confidence_level", "resamples": "n_resamples", "seed": "seed"}
+    confidence = {as_in_python[name]: value for name, value in intervals.items()}
+    return Job(metric, confidence=confidence, threshold_rule=threshold_rule, group_rule=group_rule, **given)
 
 
-def threshold_rule(given: dict[str, Any]) -> dict[str, Any]:
-    """How the threshold is to be chosen; its options are taken out of those that were given."""
-    rule = {name: given.pop(name) for name in ("maximise", "recall_at_least", "precision_at_least")}
-    rule = {name: value for name, value in rule.items() if value is not None}
-    if rule and not given["threshold_from"]:
-        raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --threshold-from")
-    return rule
-
-
-def group_rule(given: dict[str, Any], keys: Sequence[str] = ()) -> dict[str, Any]:
-    """How groups are scored; its options are taken out of those that were given."""
-    rule = {"min_rows": given.pop("min_rows"), "key": given.pop("key", None)}
-    rule = {name: value for name, value in rule.items() if value is not None}
-    if rule and not given["by"]:
-        raise click.UsageError(f"--{next(iter(rule)).replace('_', '-')} is for --by")
-    return rule
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:

@@ -1,5 +1,6 @@
 """``toxeval plot``."""
 
+import importlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from .options import (
     OPTIONS,
     MetricCommand,
     clock,
-    group_rule,
+    job_of_options,
     metric_argument,
     progress_bar,
     with_options,
@@ -40,13 +41,11 @@ def plot(metric: str, out: str, **given: Any) -> None:
       $ toxeval plot sold_macro_f1 --predictions predictions.jsonl \\
           --out confusion.png
     """
-    import importlib
-
     from toxeval import pictures, plots
     from toxeval.read import Rows
 
     from . import correcting
-    from .job import Job, groups_of, short_names
+    from .job import result_by, short_names
 
     if not out.endswith(tuple(plots.METADATA)):
         raise click.UsageError(f"--out {out}: must end in .png, .svg or .pdf")
@@ -57,26 +56,19 @@ def plot(metric: str, out: str, **given: Any) -> None:
         importlib.import_module("matplotlib")
     except ImportError:
         raise click.UsageError("pictures need matplotlib: pip install 'toxeval[plot]'") from None
-    job = Job(metric, group_rule=group_rule(given), **given)
+    job = job_of_options(metric, given)
     scored = job.load()
     names = short_names(job.predictions)
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
-    if job.corrected_by:
-        with clock():
-            plots.save(plots.draw(correcting.picture_of(job, names, progress_bar)), out)
-        click.echo(out)
-        return
-    if job.by:
-        job = replace(job, confidence={"confidence_level": 0.95})
-        with clock():
-            plots.save(plots.draw(pictures.groups_picture(groups_of(job, progress_bar).scores)), out)
-        click.echo(out)
-        return
-    rows = {
-        name: Rows(job.definition, predictions, references, job.columns)
-        for name, (predictions, references) in zip(names, job.tables())
-    }
     with clock():
-        plots.save(plots.draw(pictures.picture_of(scored, rows, progress_bar)), out)
+        if job.corrected_by:
+            picture = correcting.picture_of(job, names, progress_bar)
+        elif job.by:
+            job = replace(job, confidence={"confidence_level": 0.95})
+            picture = pictures.groups_picture(result_by(job, progress_bar)[1])
+        else:
+            rows = {name: Rows(job.definition, *tables, job.columns) for name, tables in zip(names, job.tables())}
+            picture = pictures.picture_of(scored, rows, progress_bar)
+        plots.save(plots.draw(picture), out)
     click.echo(out)

@@ -20,12 +20,10 @@ from .options import (
     VALIDATION,
     MetricCommand,
     clock,
-    group_rule,
-    intervals,
+    job_of_options,
     metric_argument,
     pairs,
     progress_bar,
-    threshold_rule,
     with_options,
 )
 
@@ -50,16 +48,7 @@ FEW = 12
 @click.option("--fail-under", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Exit with 1 if it is below.")
 @click.option("--fail-over", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Exit with 1 if it is above.")
 @with_options(*STYLES)
-def score(
-    metric: str,
-    confidence: float | None,
-    resamples: int | None,
-    seed: int | None,
-    fail_under: dict[str, str],
-    fail_over: dict[str, str],
-    style: str | None,
-    **given: Any,
-) -> int:
+def score(metric: str, fail_under: dict[str, str], fail_over: dict[str, str], style: str | None, **given: Any) -> int:
     """Score predictions.
 
     Several files of predictions are runs with different seeds: the table has
@@ -85,11 +74,8 @@ def score(
     from toxeval import report
 
     from .correcting import result_of
-    from .job import Job
 
-    threshold, groups = threshold_rule(given), group_rule(given)
-    level = intervals(confidence, resamples, seed)
-    job = Job(metric, confidence=level, threshold_rule=threshold, group_rule=groups, **given)
+    job = job_of_options(metric, given)
     if job.detailed and job.corrected_by:
         raise click.UsageError("--detailed: there are no details of corrected rates")
     with clock():

@@ -6,7 +6,7 @@ they give how far the verdicts were off there (`powered`, `powered_difference`).
 
 ``verdicts[..., c, v]`` counts all replies, by category and verdict (0 safe, 1 unsafe); ``human[..., c, h, v]`` the
 labelled ones, by category, label and verdict. Axes before these are free; without categories c is one.
-`benchmarks/coverage_corrected.py` measures how often the intervals contain the truth.
+`docs/coverage_corrected.md` says how often the intervals contain the truth.
 
 References:
     Rogan and Gladen 1978, American Journal of Epidemiology 107, 71-76: the corrected rate.

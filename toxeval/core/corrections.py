@@ -12,7 +12,8 @@ import numpy as np
 from . import corrected_rates
 from .corrected_rates import Estimate, Estimates
 from .declarations import Definition, Flag, Number
-from .intervals import wilson
+from .differences import holm
+from .intervals import normal_quantile, wilson
 from .judged import GOLD, HUMAN, judged, raw_rates
 from .judged_rate import JudgedRate
 from .refusals import Doubt, Known, OptionName, refuse
@@ -202,9 +203,10 @@ def differences_by_key(
 
 def unlike_shares(
     definition: Definition, state: State, judge_on: State | None = None
-) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
-    """Where the shares of verdicts on the labelled rows and on the others differ by more than chance, at 95 % for all
-    categories together (Bonferroni): the category ("" if there is none), and positive verdicts and rows of either.
+) -> Iterator[tuple[str, tuple[int, int], tuple[int, int], float]]:
+    """Where the shares of verdicts on the labelled rows and on the others differ by more than chance: the category (""
+    if there is none), positive verdicts and rows of either, and p by Holm over the categories that both have, which is
+    below 0.05. It is that of Agresti and Caffo's interval of the difference.
 
     Args:
         definition: of the metric whose predictions are the verdicts.
@@ -214,12 +216,15 @@ def unlike_shares(
     others = state.counts["verdicts"] - (labelled if judge_on is None else 0)
     if len(labelled) != len(others):
         labelled, others = (table.sum(axis=0, keepdims=True) for table in (labelled, others))
-    # the difference of shares, which is what `judge` computes of such tables
-    apart = corrected_rates.judge(np.stack([others, labelled], axis=-2), 1 - 0.05 / len(labelled))
+    tables = np.stack([others, labelled], axis=-2)
+    there = np.flatnonzero(tables.sum(axis=-1).all(axis=-1))
+    apart = corrected_rates.judge(tables[there])  # of such tables it has the difference of shares
+    z = normal_quantile(0.95) * np.abs(apart.low + apart.high) / (apart.high - apart.low)
     names = _category_names(definition) if len(labelled) > 1 else ("",)
-    for i in np.flatnonzero((apart.low > 0) | (apart.high < 0)):
-        some, rest = ((int(table[i, 1]), int(table[i].sum())) for table in (labelled, others))
-        yield names[i], some, rest
+    for i, p in zip(there, holm([math.erfc(each / math.sqrt(2)) for each in z])):
+        if p < 0.05:
+            some, rest = ((int(table[i, 1]), int(table[i].sum())) for table in (labelled, others))
+            yield names[i], some, rest, p
 
 
 # --- for whoever has rows -----------------------------------------------------------------------------------------

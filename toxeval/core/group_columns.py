@@ -23,7 +23,7 @@ ANSWERS = "True and False, or 1 and 0; of fractions give a comparison, such as c
 #: each row.
 SPREAD = 4
 #: If an array has more texts than this, they are told apart by hashes of so many bits; so many hashes are tried.
-HASHED, HASH_BITS, HASHES = 10**4, 22, 2
+HASHED, HASH_BITS, HASHES = 10**5, 22, 2
 #: What names may be of in a list; a tensor, a decimal or a fraction is made one of these first.
 SIMPLE = (str, int, float, np.generic)
 #: A name that is one word is shown up to this length, as column names are.
@@ -186,11 +186,8 @@ def _codes(values: Any) -> tuple[list[Any], np.ndarray]:
     if isinstance(rows, np.ndarray):
         if rows.ndim != 1:
             place.refuse(f"an array of shape {rows.shape}", "one name a row")
-        if rows.dtype.kind in "iu" and rows.size:
+        if rows.dtype.kind in "iubf":
             return _codes_from_numbers(rows)
-        if rows.dtype.kind in "bf":
-            distinct, codes = np.unique(rows, return_inverse=True)
-            return distinct.tolist(), codes
         if rows.dtype.kind == "U" and len(rows) > HASHED:
             return _codes_from_texts(rows)
         rows = rows.tolist()
@@ -212,12 +209,12 @@ def _codes_from_arrow(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _codes_from_numbers(rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    low, high = int(rows.min()), int(rows.max())
-    if high - low > SPREAD * len(rows) or high >= 2**63:
-        distinct, codes = np.unique(rows, return_inverse=True)
-        return distinct.tolist(), codes
-    shifted = rows.astype(np.int64) - low
-    return _used(range(low, high + 1), shifted)
+    if rows.dtype.kind in "iu" and rows.size:
+        low, high = int(rows.min()), int(rows.max())
+        if high - low <= SPREAD * len(rows) and high < 2**63:
+            return _used(range(low, high + 1), rows.astype(np.int64) - low)
+    distinct, codes = np.unique(rows, return_inverse=True)
+    return distinct.tolist(), codes
 
 
 def _used(values: Sequence[Any], codes: np.ndarray) -> tuple[list[Any], np.ndarray]:

@@ -258,7 +258,7 @@ def _compare(
         bounds.append(group.intervals.bounds(key, level) + group.intervals.bounds(key, joint, exact=True))
         rest = subtract(whole, group.state)
         if rest.n_rows >= min_rows:
-            difference = _difference(group, Scored(scorer, rest), key, level)
+            difference = _difference(group, scorer.scored(rest, key), key, level)
             differences |= {name: difference} if difference is not None else {}
     corrected = holm([each.p_value for each in differences.values()])
     holding = {n: replace(each, p_holm=p) for (n, each), p in zip(differences.items(), corrected)}

@@ -21,10 +21,13 @@ class AtOnce(NamedTuple):
             states, if there are any, have an entry a row, or a column ``cluster``.
         score: of states with ``rows``: (`join` of them, `By`, `ranking.end_to_end`, options of ``score`` by keyword) ->
             `Scores` with a leading axis of groups; None where it can't with these options.
+        decided: (state with ``rows``, options of ``score``) -> the state of its decisions alone, and the options by
+            which that has the same scores, if fewer: where one of these is wanted, resamples of scores aren't.
     """
 
     tables: Callable[[Mapping[str, np.ndarray], By], dict[str, np.ndarray]]
     score: Callable[..., Scores | None] | None = None
+    decided: Callable[[State, Mapping[str, Any]], tuple[State, dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

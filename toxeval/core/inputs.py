@@ -238,9 +238,9 @@ def _check_unit(place: Place, array: np.ndarray) -> None:
     bad = (array < 0.0) | (array > 1.0)
     row = int(np.argmax(bad if array.ndim == 1 else bad.any(axis=1)))
     value = array[row] if array.ndim == 1 else array[row][bad[row]][0]
-    hint: Text = ("these look like logits: apply a sigmoid or softmax first, or pass ", FROM_LOGITS)
+    hint: Text = ("these look like logits: apply a sigmoid or softmax first (or ", FROM_LOGITS, ")")
     if array.min() >= 0.0:  # of logits some are negative
-        hint = ("these look like logits: pass ", FROM_LOGITS, "; or like percentages: divide by 100")
+        hint = ("these look like percentages: divide by 100; or like logits: ", FROM_LOGITS)
     place.refuse(str(float(value)), "probabilities from 0 to 1", hint, row)
 
 

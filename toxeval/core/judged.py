@@ -121,13 +121,9 @@ def _filled(values: Any, label: str) -> tuple[Any, np.ndarray]:
 def _count(rate: JudgedRate, arrays: Mapping[str, np.ndarray]) -> State:
     verdicts, human = arrays["verdicts"], arrays[HUMAN]
     n_categories = len(rate.categories) if "categories" in arrays else 1
-    categories = arrays.get("categories", np.zeros(len(verdicts), dtype=np.int8))
-    there = human >= 0
-    by_label = ((categories[there], n_categories), (human[there], 2), (verdicts[there], 2))
-    counts = {
-        "verdicts": count_codes(n_categories * 2, (categories, n_categories), (verdicts, 2)).reshape(-1, 2),
-        HUMAN: count_codes(n_categories * 4, *by_label).reshape(-1, 2, 2),
-    }
+    codes = (_categories(arrays), n_categories), (human + 1, 3), (verdicts, 2)
+    table = count_codes(n_categories * 6, *codes).reshape(-1, 3, 2)
+    counts = {"verdicts": table.sum(axis=1), HUMAN: table[:, 1:]}
     if "reasons" in arrays:
         counts["invalid"] = count_reasons(arrays["reasons"])
     return State(len(verdicts), counts)
@@ -142,8 +138,12 @@ def count_pairs(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray], n_cate
         n_categories: how many categories there are; 1 without.
     """
     of_both = [part for system in (a, b) for part in ((system["verdicts"], 2), (system[HUMAN] + 1, 3))]
-    categories = a.get("categories", np.zeros(len(a["verdicts"]), dtype=np.int8))
-    return count_codes(n_categories * 36, (categories, n_categories), *of_both).reshape(-1, 2, 3, 2, 3)
+    return count_codes(n_categories * 36, (_categories(a), n_categories), *of_both).reshape(-1, 2, 3, 2, 3)
+
+
+def _categories(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The ids of categories; without any, all rows are in one."""
+    return arrays.get("categories", np.zeros_like(arrays["verdicts"]))
 
 
 def raw_rates(rate: JudgedRate, state: State) -> Scores:

@@ -161,7 +161,8 @@ class Curve(NamedTuple):
 
 def many_pairs(n_positives: Any, n_negatives: Any) -> bool:
     """Whether there may be too many pairs for sums in int64."""
-    return float(np.max(n_positives)) * float(np.max(n_negatives)) >= 1 << 60
+    pairs = 1.0 * n_positives * n_negatives
+    return bool((pairs.max() if isinstance(pairs, np.ndarray) else pairs) >= 1 << 60)
 
 
 def sum_parts(values: np.ndarray, starts: np.ndarray) -> np.ndarray:

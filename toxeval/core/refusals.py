@@ -221,7 +221,8 @@ def refuse(found: Text, allowed: Text = "", hint: Text = "", **fields: Any) -> N
     ...
     toxeval.core.refusals.Refusal: threat_f1: option threshold: 1.5; allowed: a number from 0 to 1
     """
-    raise Refusal(found, allowed=allowed, hint=hint, **fields)
+    # what it follows from may quote a text, and is nothing to its reader
+    raise Refusal(found, allowed=allowed, hint=hint, **fields) from None
 
 
 class Known:

@@ -38,6 +38,16 @@ class Scorer:
         """The scores of a state, whose counts may have leading axes."""
         return self.definition.score(state, **self.options)
 
+    def scored(self, state: State, key: str) -> "Scored":
+        """A state with a score that is wanted, and perhaps no other."""
+        at_once = self.definition.at_once
+        if at_once is not None and at_once.decided is not None and state.rows:
+            decided, options = at_once.decided(state, self.options)
+            found = Scored(replace(self, options=options), decided)
+            if key in found.scores.values:
+                return found
+        return Scored(self, state)
+
     def settled(self, state: State) -> "Scorer":
         """This one, with what an option such as "auto" means for the rows of a state; for parts of them, too."""
         settle = self.definition.settle

@@ -89,7 +89,7 @@ def confusion_matrix(
 
 def ratio(numerator: Any, denominator: Any, undefined: float) -> Any:
     """numerator / denominator, and ``undefined`` where the denominator is 0. Broadcasts; scalars give a float."""
-    if np.ndim(numerator) == np.ndim(denominator) == 0:
+    if getattr(numerator, "ndim", 0) == getattr(denominator, "ndim", 0) == 0:  # np.ndim takes as long as the division
         return float(numerator) / float(denominator) if denominator else undefined
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.true_divide(numerator, denominator)

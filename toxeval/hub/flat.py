@@ -65,10 +65,6 @@ class Import(NamedTuple):
 def flatten(metric: str, folder: Path) -> None:
     """Write a metric's folder, with all that its files need of this package.
 
-    Args:
-        metric: one of `toxeval.METRICS`.
-        folder: a new folder.
-
     Raises:
         ValueError: an import can't be followed, or a file would hide another one.
     """
@@ -182,8 +178,6 @@ def _rewritten(module: Module, names: Mapping[Module, str], package: str) -> str
     """A module's text, its imports from this package made imports of files beside it.
 
     Args:
-        module: the module.
-        names: the names of the files.
         package: what the files are parts of, as the module has to say; "" if it is a part itself.
     """
     data = module.path.read_bytes()

@@ -23,8 +23,30 @@ from toxeval.page.server import Doors, forgetting
 MANY = 200_000
 
 
-def build(page: Page) -> gr.Blocks:
-    """The app of a page."""
+def serve(page: Page, name: str) -> gr.Blocks:
+    """The app of a page, which runs if that is what Python was started with.
+
+    Args:
+        page: the page, whose first example is computed while nobody has come yet.
+        name: of the module, ``__name__``.
+    """
+    demo = _build(page)
+    if name == "__main__":
+        warnings.simplefilter("ignore")  # what a metric warns of is on the page
+        threading.Thread(target=partial(page.example, 0), daemon=True).start()
+        demo.launch(
+            theme=theme(),
+            app_kwargs={"middleware": [(Doors, (), {})], "lifespan": forgetting},
+            run_history=False,
+            footer_links=["api", "gradio"],
+            ssr_mode=False,
+            enable_monitoring=False,
+            mcp_server=False,
+        )
+    return demo
+
+
+def _build(page: Page) -> gr.Blocks:
     lines = {kind: asyncio.Semaphore(n) for kind, n in {"few": 2, "many": 1, "draw": 1}.items()}
 
     async def in_line(kind: str, work: Callable[..., Any], *about: Any) -> Any:
@@ -60,11 +82,9 @@ def build(page: Page) -> gr.Blocks:
     inputs = ", ".join(dict.fromkeys(i.name for each in page.definitions.values() for i in each.inputs))
     with gr.Blocks(title=f"{page.name}: {page.title}", analytics_enabled=False, delete_cache=(600, 600)) as demo:
         functions = [read, score, draw, example]
-        names = [example.name for example in page.examples]
-        form = form_html(page.title, page.question, names, page.options_html(0))
-        gr.HTML(form, js_on_load=SCRIPT, server_functions=functions, apply_default_css=False)
+        gr.HTML(form_html(page), js_on_load=SCRIPT, server_functions=functions, apply_default_css=False)
         with gr.Accordion("About this metric: its card", open=False):
-            gr.Markdown(_card(page), latex_delimiters=[], elem_classes="tox-card-text")
+            gr.Markdown(page.card, latex_delimiters=[], elem_classes="tox-card-text")
         gr.api(
             result,
             api_name="score",
@@ -76,29 +96,3 @@ def build(page: Page) -> gr.Blocks:
             concurrency_limit=8,
         )
     return demo.queue(max_size=100)
-
-
-def _card(page: Page) -> str:
-    """The card without its front matter."""
-    text = (page.folder / "README.md").read_text(encoding="utf-8")
-    return text.partition("\n---\n")[2].lstrip() if text.startswith("---\n") else text
-
-
-def launch(demo: gr.Blocks, page: Page) -> Any:
-    """Serve a page.
-
-    Args:
-        demo: of `build`.
-        page: the page, whose first example is computed while nobody has come yet.
-    """
-    warnings.simplefilter("ignore")  # what a metric warns of is on the page
-    threading.Thread(target=partial(page.example, 0), daemon=True).start()
-    return demo.launch(
-        theme=theme(),
-        app_kwargs={"middleware": [(Doors, (), {})], "lifespan": forgetting},
-        run_history=False,
-        footer_links=["api", "gradio"],
-        ssr_mode=False,
-        enable_monitoring=False,
-        mcp_server=False,
-    )

@@ -1,12 +1,9 @@
 """The form: rows, options, and the place for the result."""
 
-from collections.abc import Collection, Mapping
 from html import escape
-from typing import Any
 
-from toxeval.core.declarations import Option
-from toxeval.page.controls import choice, control
 from toxeval.page.look import CSS
+from toxeval.page.page import Page
 from toxeval.page.rows import LIMITS
 from toxeval.read.opening import ENDINGS
 
@@ -16,21 +13,16 @@ NOTE = (
 )
 
 
-def form_html(title: str, question: str, examples: Collection[str], options: str) -> str:
-    """A page's form.
-
-    Args:
-        title, question: at its head.
-        examples: what their buttons say.
-        options: the HTML of the options.
-    """
+def form_html(page: Page) -> str:
+    """A page's form, as its first example has it."""
+    names = [example.name for example in page.examples]
     buttons = "".join(
-        f'<button type="button" data-example="{number}">{escape(name)}</button>' for number, name in enumerate(examples)
+        f'<button type="button" data-example="{number}">{escape(name)}</button>' for number, name in enumerate(names)
     )
     limits = f"{', '.join(ENDINGS)}; up to {(LIMITS.bytes or 0) / 1e6:.0f} MB and {LIMITS.rows:,} rows"
     return f"""<style>{CSS}</style>
-<div class="tox-head"><h1>{escape(title)}</h1><p>{escape(question)}</p><p class="tox-doubt">{NOTE}</p></div>
-<form class="tox-columns" autocomplete="off" aria-label="{escape(title)}">
+<div class="tox-head"><h1>{escape(page.title)}</h1><p>{escape(page.question)}</p><p class="tox-doubt">{NOTE}</p></div>
+<form class="tox-columns" autocomplete="off" aria-label="{escape(page.title)}">
   <div>
     <h2>1. Rows</h2>
     <div class="tox-files" role="group" aria-label="Examples"><strong>Examples</strong>{buttons}</div>
@@ -45,7 +37,7 @@ def form_html(title: str, question: str, examples: Collection[str], options: str
     <div id="tox-reading"></div>
     <p id="tox-message" class="tox-error" role="alert"></p>
     <h2>2. Options</h2>
-    <div id="tox-options">{options}</div>
+    <div id="tox-options">{page.options_html(0)}</div>
     <button type="submit" class="tox-compute">Compute</button>
   </div>
   <div>
@@ -55,26 +47,3 @@ def form_html(title: str, question: str, examples: Collection[str], options: str
   </div>
 </form>
 """
-
-
-def options_html(
-    options: Mapping[str, Option],
-    values: Mapping[str, Any],
-    folded: Collection[str],
-    configs: Mapping[str, str],
-    config: str,
-) -> str:
-    """The controls, those that few need folded away.
-
-    Args:
-        options: name -> option.
-        values: what each shows.
-        folded: names of those that are folded away.
-        configs: configuration -> what is scored in it.
-        config: the one that is chosen.
-    """
-    shown = {name: control(option, values[name]) for name, option in options.items()}
-    first = choice("config_name", "What is scored", configs, config) if len(configs) > 1 else ""
-    more = "".join(html for name, html in shown.items() if name in folded)
-    first += "".join(html for name, html in shown.items() if name not in folded)
-    return f"{first}<details><summary>More options</summary>{more}</details>"

@@ -28,7 +28,8 @@ CSS = """
 .tox-columns small, .tox-note, .tox-scores caption { color: var(--weak); font-size: .85rem; }
 .tox-columns :is([type=text], [type=number], textarea, select) { width: 100%; padding: .45rem .6rem; font: inherit;
   color: inherit; background: var(--input-background-fill); border: 1px solid var(--weak); border-radius: 6px; }
-.tox-columns :is(textarea, pre, .tox-inputs select + small, tbody th) { font-family: var(--font-mono); font-size: .85rem; }
+.tox-columns :is(textarea, pre, .tox-inputs select + small, tbody th) {
+  font-family: var(--font-mono); font-size: .85rem; }
 .tox-columns textarea { display: block; margin-top: .25rem; resize: vertical; }
 .tox-columns :is(input, select) { accent-color: var(--accent); color-scheme: light; }
 .dark .tox-columns :is(input, select) { color-scheme: dark; }

@@ -13,8 +13,7 @@ from typing import Any
 from toxeval.core.declarations import INTERVAL_OPTIONS, Choice, Definition, GridWidth, Option, Picture
 from toxeval.core.refusals import Refusal, refuse
 from toxeval.page import results, scoring
-from toxeval.page.controls import answers_of, values_of
-from toxeval.page.form import options_html
+from toxeval.page.controls import answers_of, choice, control, values_of
 from toxeval.page.rows import BY, LIMITS, Given, columns_said, open_given, read_given
 from toxeval.page.words import sentence
 from toxeval.read import open_bytes
@@ -53,7 +52,7 @@ class Page:
     """What a metric's `app.py` says about it.
 
     Attributes:
-        folder: the metric's, with its card.
+        file: the `app.py`, which has the card beside it.
         definitions: configuration -> the metric in it.
         title, question: heading, and the question the metric answers.
         examples: the first is there when the page opens.
@@ -64,7 +63,7 @@ class Page:
         picture: (system -> state, system -> result, options) -> `Picture`, where the page's isn't the definition's.
     """
 
-    folder: Path
+    file: str
     definitions: Mapping[str, Definition]
     title: str
     question: str
@@ -80,6 +79,11 @@ class Page:
         """The metric's name."""
         return next(iter(self.definitions.values())).name
 
+    @property
+    def card(self) -> str:
+        """The card without its front matter."""
+        return Path(self.file).with_name("README.md").read_text("utf-8").partition("\n---\n")[2]
+
     @cached_property
     def controls(self) -> Mapping[str, Option]:
         """The options of all configurations; a grid bounds the memory of more rows than a page takes."""
@@ -88,12 +92,16 @@ class Page:
         return {option.name: option for option in [*first, *every] if not isinstance(option, GridWidth)}
 
     def options_html(self, number: int) -> str:
-        """The form's options, as an example has them."""
-        example = self.examples[number]
-        values = {name: option.default for name, option in self.controls.items()} | AT_FIRST | dict(example.options)
-        folded = self.controls.keys() - {*self.options, "confidence_level"}
+        """The form's options, as an example has them, those that few need folded away."""
+        example, first = self.examples[number], {*self.options, "confidence_level"}
+        values = AT_FIRST | dict(example.options)
+        shown = {name: control(option, values.get(name, option.default)) for name, option in self.controls.items()}
         configs = {config: self.configs.get(config, config) for config in self.definitions}
-        return options_html(self.controls, values, folded, configs, example.config)
+        scored = choice("config_name", "What is scored", configs, example.config) if len(configs) > 1 else ""
+        seen, folded = (
+            "".join(shown[name] for name in shown if (name in first) == at_once) for at_once in (True, False)
+        )
+        return f"{scored}{seen}<details><summary>More options</summary>{folded}</details>"
 
     # What a browser asks for.
 

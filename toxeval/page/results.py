@@ -1,7 +1,7 @@
 """What a page shows: how rows were read, scores with their intervals, what one takes away. All text is escaped."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -80,7 +80,7 @@ def scores_html(scored: Scored, cards: Mapping[str, str], files: Sequence[str], 
     doubts = "".join(f'<p class="tox-doubt">{escape(doubt)}</p>' for doubt in scored.doubts)
     return (
         f'<div class="tox-cards">{large}</div>{doubts}{_undefined_html(scored.undefined)}'
-        f'<div id="tox-picture"></div>{_groups_html(scored)}{_table_html(scored, cards)}{_taken_html(files, code)}'
+        f'<div id="tox-picture"></div>{_groups_table(scored)}{_scores_table(scored, cards)}{_taken_html(files, code)}'
     )
 
 
@@ -103,40 +103,36 @@ def _undefined_html(undefined: Mapping[str, str]) -> str:
     return f'<details class="tox-note"><summary>{many} undefined</summary><ul>{notes}</ul></details>'
 
 
-def _table_html(scored: Scored, cards: Mapping[str, str]) -> str:
-    scores, n_rows, level = scored.result.scores, scored.result.n_rows, scored.result.level
+def _scores_table(scored: Scored, cards: Mapping[str, str]) -> str:
+    scores, level = scored.result.scores, scored.result.level
     heads = ["score", "value", *([f"{100 * level:g} % interval"] if level else [])]
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    keys = dict.fromkeys([*(key for key in cards if key in scores), *scores])
-    rows = "".join(_row_html(scores, key, bool(level)) for key in keys if key not in interval_ends(scores))
-    return (
-        f'<div class="tox-scroll" tabindex="0" role="region" aria-label="All scores"><table class="tox-scores">'
-        f"<caption>All scores of {_n(n_rows, 'row')}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    ends, rows = interval_ends(scores), []
+    for key in dict.fromkeys([*(key for key in cards if key in scores), *scores]):
+        name, value = escape(key), f' data-key="{escape(key)}" data-value="{scores[key]!r}"'
+        cells = [(value, _number(scores[key])), *([("", _interval(scores, key))] if level else [])]
+        rows += [] if key in ends else [(name.replace("_", "_<wbr>"), cells)]
+    return _table(f"All scores of {_n(scored.result.n_rows, 'row')}", heads, rows)
 
 
-def _groups_html(scored: Scored) -> str:
+def _groups_table(scored: Scored) -> str:
     """A line for each group of rows."""
     if scored.groups is None:
         return ""
     heads, lines = group_rows(scored.result)
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
-        for name, *cells in lines
+    return _table("Groups of rows", heads, [(escape(name), [("", cell) for cell in cells]) for name, *cells in lines])
+
+
+def _table(name: str, heads: Sequence[str], rows: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> str:
+    """A table; a row is the HTML of its head, and the attributes and the text of each cell."""
+    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    lines = "".join(
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td{about}>{escape(text)}</td>" for about, text in cells)}</tr>'
+        for first, cells in rows
     )
     return (
-        '<div class="tox-scroll" tabindex="0" role="region" aria-label="Groups"><table class="tox-scores tox-groups">'
-        f"<caption>Groups of rows</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<div class="tox-scroll" tabindex="0" role="region" aria-label="{name}"><table class="tox-scores">'
+        f"<caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
-
-
-def _row_html(scores: Mapping[str, Any], key: str, with_interval: bool) -> str:
-    name = escape(key)
-    interval = f"<td>{_interval(scores, key)}</td>" if with_interval else ""
-    value = f'<td data-key="{name}" data-value="{scores[key]!r}">{_number(scores[key])}</td>'
-    return f'<tr><th scope="row">{name.replace("_", "_<wbr>")}</th>{value}{interval}</tr>'
 
 
 def _number(value: Any) -> str:
@@ -181,7 +177,7 @@ def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
     return (
         f'<div class="tox-picture{" tox-wide" * wide}" tabindex="0" role="region" aria-label="Picture">'
         f'<img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
-        f'{"<small class=tox-swipe>Wider than the screen: swipe it sideways.</small>" * wide}'
+        f"{'<small class=tox-swipe>Wider than the screen: swipe it sideways.</small>' * wide}"
         f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
     )
 

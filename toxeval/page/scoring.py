@@ -15,7 +15,7 @@ from toxeval.core.formulas import DOUBTED_ROWS
 from toxeval.core.group_scores import GroupScores
 from toxeval.core.judged import HUMAN
 from toxeval.core.metric import Metric
-from toxeval.core.refusals import Refusal
+from toxeval.core.refusals import Refusal, refuse
 from toxeval.core.state import State
 from toxeval.page.rows import meant
 from toxeval.page.words import sentence
@@ -80,6 +80,8 @@ def score(
     intervals = {n: v for n, v in options.items() if n in names and options.get("confidence_level") is not None}
     chosen = {n: v for n, v in options.items() if n not in names}
     counted, said, by = meant(definition, said)
+    for name in chosen.keys() - {option.name for option in counted.options}:
+        refuse("a corrected rate doesn't depend on it", "as it was at first", option=name)
     metric = Metric(counted, **chosen)
     rows, groups = Rows(counted, table, columns=said, by=by), None
     if by:

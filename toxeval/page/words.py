@@ -32,7 +32,9 @@ def sentence(refusal: Refusal) -> str:
     shown = copy(refusal)
     shown.metric, shown.file = "", "" if refusal.file == PASTED else base_name(refusal.file)
     text = shown.text(PageWords())
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
+    if not shown.file and "_" not in text.partition(" ")[0]:  # files and moderator_labels keep their names
+        text = text[:1].upper() + text[1:]
+    return text + ("" if text.endswith((".", ")")) else ".")
 
 
 class PageWords(Words):

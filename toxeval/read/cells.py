@@ -21,11 +21,6 @@ class Parser:
     Values with types of their own pass as they are. Of texts (CSV, TSV) the first cell of a column that isn't empty
     says whether it holds numbers; a later one that doesn't fit is refused, so that nothing changes meaning half way.
     Among ids an empty cell is None, a missing label.
-
-    Args:
-        definition: of the metric.
-        table: the table, or one with the same columns.
-        places: input -> column.
     """
 
     def __init__(self, definition: Definition, table: Table, places: Mapping[str, Place]) -> None:
@@ -119,6 +114,8 @@ class Parser:
         for row, text in enumerate(values):
             if not NUMBER.fullmatch(text) and (text or each.kind == SCORE):
                 allowed, hint = self._allowed(name, each)
+                if NUMBER.fullmatch(text.replace(",", ".").rstrip("% ")):
+                    hint = "a decimal point, and no percent sign: 0.025 for 2,5 %"
                 self._refuse(name, row, describe(text) if text else "an empty cell", allowed, hint, field)
             found.append(float(text) if text else None)
         return found

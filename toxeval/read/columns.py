@@ -1,9 +1,10 @@
 """Which columns of a table are which input of a metric."""
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from toxeval.core.declarations import SCORE, Definition, Input
-from toxeval.core.refusals import SayColumns, refuse
+from toxeval.core.refusals import Known, SayColumns, refuse
 
 from .tables import Table, shown
 
@@ -24,7 +25,6 @@ def find_inputs(definition: Definition, tables: Sequence[Table], said: Mapping[s
     """For each table, which inputs are in which of its columns.
 
     Args:
-        definition: of the metric.
         tables: the predictions' table, and perhaps the references'.
         said: input, field of one (``predictions.slots``) or ``id`` -> column (or a dotted path in one), as the user
             says; else the names that the inputs declare are tried. ``id`` without a column says that there are no ids,
@@ -37,29 +37,29 @@ def find_inputs(definition: Definition, tables: Sequence[Table], said: Mapping[s
         Refusal: if a column or an input that is said doesn't exist, there are no predictions, or an input may be in
             several columns. What else is missing the metric itself says.
     """
-    _check_said(definition, tables, said)
-    found: list[dict[str, Place]] = [{} for _ in tables]
-    # those first of which the user says where they are: what is left is for the others
-    wanted = [each for each in definition.inputs if said.get(each.name) != ""]
-    for each in sorted(wanted, key=lambda each: not _said_of(each.name, said)):
-        for i in tables_of(each, len(tables)):
-            taken = set(columns_of(found[i]))
-            ways = [
-                way
-                for way in _ways(each, tables[i], said, alone=len(tables) == 1)
-                if taken.isdisjoint(columns_of({each.name: way}))
-            ]
-            if len(ways) > 1:
-                choice = [", ".join(columns_of({each.name: way})) for way in ways]
-                _refuse_choice(definition, each.name, say(each), tables[i], choice)
-            if ways:
-                found[i][each.name] = ways[0]
-                break
-        else:
-            looked_in = [tables[i] for i in tables_of(each, len(tables))]
-            _refuse_unused(definition, _said_of(each.name, said), looked_in)
-    _check_found(definition, tables, found)
-    ids = _ids(definition, tables, said)
+    with Known(metric=definition.name):
+        _check_said(definition, tables, said)
+        found: list[dict[str, Place]] = [{} for _ in tables]
+        # those first of which the user says where they are: what is left is for the others
+        wanted = [each for each in definition.inputs if said.get(each.name) != ""]
+        for each in sorted(wanted, key=lambda each: not _said_of(each.name, said)):
+            looked_in = tables_of(each, len(tables))
+            for i in looked_in:
+                taken = set(columns_of(found[i]))
+                ways = [
+                    (way, columns)
+                    for way in _ways(each, tables[i], said, alone=len(tables) == 1)
+                    if taken.isdisjoint(columns := columns_of({each.name: way}))
+                ]
+                if len(ways) > 1:
+                    _refuse_choice(each.name, say(each), tables[i], [", ".join(columns) for _, columns in ways])
+                if ways:
+                    found[i][each.name] = ways[0][0]
+                    break
+            else:
+                _refuse_unused(_said_of(each.name, said), [tables[i] for i in looked_in])
+        _check_found(definition, tables, found)
+        ids = _ids(tables, said)
     if all(ids):
         for places, column in zip(found, ids):
             places[ID] = column
@@ -82,10 +82,11 @@ def names_looked_for(definition: Definition, i: int, n_tables: int, said: Mappin
     return names
 
 
-def say(each: Input) -> tuple[str | SayColumns, ...]:
-    """Parts of a text: how to say in which column an input is, or in which columns its fields are."""
+def say(each: Input, columns: Iterable[str] = ()) -> tuple[str | SayColumns, ...]:
+    """Parts of a text: how to say in which column an input is, or in which columns its fields are; one of ``columns``
+    that is called like the input, but for capitals, is taken for it."""
     fields = tuple((f"{each.name}.{field.name}", None) for field in each.fields)
-    whole = SayColumns(((each.name, None),))
+    whole = SayColumns(((each.name, next((c for c in columns if c.lower() in each.columns), None)),))
     return (whole, " or ", SayColumns(fields)) if fields else (whole,)
 
 
@@ -102,24 +103,23 @@ def _check_said(definition: Definition, tables: Sequence[Table], said: Mapping[s
         known.add(REFERENCE_ID)
     for name, column in said.items():
         if name not in known:
-            refuse("unknown input", ", ".join(sorted(known)), metric=definition.name, where=f"columns {name}")
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else ""
+            refuse("unknown input", ", ".join(sorted(known)), hint, where=f"columns {name}")
         each = definition.input(name)
         if not column and (name == ID or each is not None and not each.required):
             continue
         if not column or not any(table.has(column) for table in tables):
             two = "," in column and each is not None and each.kind == SCORE
             hint = "one column is enough: that with P(positive)" if two else ""
-            where = f"columns {name}={column}"
-            refuse("no such column", _columns(tables), hint, metric=definition.name, where=where)
+            refuse("no such column", _columns(tables), hint, where=f"columns {name}={column}")
     for name, parts in fields.items():
         given = _said_of(name, said)
         lacking = [f"{name}.{part}" for part in parts if f"{name}.{part}" not in given]
         if lacking and set(given) - {name}:
-            allowed = f"a column for every field of {name}"
-            refuse("no column for it", allowed, metric=definition.name, where=f"columns {lacking[0]}")
+            refuse("no column for it", f"a column for every field of {name}", where=f"columns {lacking[0]}")
         if name in given and len(given) > 1:
-            found = "given as a whole and by field"
-            refuse(found, "one of them", metric=definition.name, where=f"columns {name}")
+            refuse("given as a whole and by field", "one of them", where=f"columns {name}")
 
 
 def _said_of(name: str, said: Mapping[str, str]) -> dict[str, str]:
@@ -151,16 +151,14 @@ def _ways(each: Input, table: Table, said: Mapping[str, str], *, alone: bool) ->
     return found or ([] if alone else [way for way in bare if there.issuperset(columns_of({each.name: way}))])
 
 
-def _refuse_unused(definition: Definition, given: Mapping[str, str], tables: Sequence[Table]) -> None:
+def _refuse_unused(given: Mapping[str, str], tables: Sequence[Table]) -> None:
     """Refuse that an input isn't where the user says it is."""
     for key, column in given.items():
         if not any(table.has(column) for table in tables):
-            found, where = f"no such column in {tables[0].name}", f"columns {key}={column}"
-            refuse(found, _columns(tables[:1]), metric=definition.name, where=where)
+            refuse(f"no such column in {tables[0].name}", _columns(tables[:1]), where=f"columns {key}={column}")
     if given:
         where = f"columns {', '.join(f'{key}={column}' for key, column in given.items())}"
-        found = "the column of another input, too"
-        refuse(found, "a column of its own", metric=definition.name, where=where)
+        refuse("the column of another input, too", "a column of its own", where=where)
 
 
 def _check_found(definition: Definition, tables: Sequence[Table], found: Sequence[Mapping[str, Place]]) -> None:
@@ -168,24 +166,23 @@ def _check_found(definition: Definition, tables: Sequence[Table], found: Sequenc
     own = [each for each in definition.inputs if not each.gold]
     needed = [each for each in own if each.required] or own
     if not any(each.name in found[0] for each in needed):
-        _refuse_none(definition, needed, tables[0])
+        _refuse_none(needed, tables[0])
     if len(tables) == 2 and not found[1]:
         gold = [each for each in definition.inputs if each.gold][:1]
         if not gold:
-            refuse(f"nothing is wanted of {tables[1].name}", "no such file", metric=definition.name, where="references")
-        _refuse_none(definition, gold, tables[1])
+            refuse(f"nothing is wanted of {tables[1].name}", "no such file", where="references")
+        _refuse_none(gold, tables[1])
 
 
-def _refuse_none(definition: Definition, inputs: Sequence[Input], table: Table) -> None:
+def _refuse_none(inputs: Sequence[Input], table: Table) -> None:
     hint: list[str | SayColumns] = []
     for each in inputs:
-        hint += [" or " if hint else "say which one it is with ", *say(each)]
+        hint += [" or " if hint else "say which one it is with ", *say(each, table.columns)]
     hint += [f"; {table.otherwise}"] if table.otherwise else []
-    found, name = f"no such column in {table.name}", inputs[0].name
-    refuse(found, _columns([table]), tuple(hint), metric=definition.name, inputs=(name,))
+    refuse(f"no such column in {table.name}", _columns([table]), tuple(hint), inputs=(inputs[0].name,))
 
 
-def _ids(definition: Definition, tables: Sequence[Table], said: Mapping[str, str]) -> list[str]:
+def _ids(tables: Sequence[Table], said: Mapping[str, str]) -> list[str]:
     """The columns with ids, "" where a table has none: if possible one that is in both."""
     if said.get(ID) == "":
         return [""]
@@ -202,19 +199,16 @@ def _ids(definition: Definition, tables: Sequence[Table], said: Mapping[str, str
     there = [[name for name in names if name in both] or names for names in there]
     for table, names in zip(tables, there):
         if len(names) > 1 and all(there):
-            _refuse_choice(definition, ID, (SayColumns(((ID, None),)),), table, names)
+            _refuse_choice(ID, (SayColumns(((ID, None),)),), table, names)
     ids = [names[0] if names else "" for names in there]
     if any(given) and not all(ids):
-        found = f"no ids in {tables[ids.index('')].name}"
-        refuse(found, "ids in both files", metric=definition.name, where="columns id")
+        refuse(f"no ids in {tables[ids.index('')].name}", "ids in both files", where="columns id")
     return ids
 
 
-def _refuse_choice(
-    definition: Definition, name: str, way: tuple[str | SayColumns, ...], table: Table, columns: Sequence[str]
-) -> None:
+def _refuse_choice(name: str, way: tuple[str | SayColumns, ...], table: Table, columns: Sequence[str]) -> None:
     found, hint = f"{table.name} has {' and '.join(columns)}", ("say which one it is with ", *way)
-    refuse(found, "one of them", hint, metric=definition.name, inputs=(name,))
+    refuse(found, "one of them", hint, inputs=(name,))
 
 
 def _columns(tables: Iterable[Table]) -> str:

@@ -72,11 +72,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 def from_lines(source: Source, begun: Iterator[bytes]) -> Table:
     """The table in JSON Lines; its columns are the fields of the first record."""
-
-    def start(blocks: Iterator[bytes]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-        return _records(source.name, blocks)
-
-    reading = start(begun)
+    reading = _records(source.name, begun)
     first = next(reading, None)
     if first is None:
         refuse("no rows (the file is empty)", file=source.name)
@@ -87,7 +83,7 @@ def from_lines(source: Source, begun: Iterator[bytes]) -> Table:
 
     def parts(columns: Sequence[str]) -> Iterator[Columns]:
         n_rows = 0
-        for line, records in readings.pop() if readings else start(source.blocks()):
+        for line, records in readings.pop() if readings else _records(source.name, source.blocks()):
             for name, i in _late(names, records, late):
                 late[name] = f"line {line + i}"
             n_rows += len(records)

@@ -11,7 +11,7 @@ from .folders import from_folder
 from .json_texts import from_json
 from .parquet import from_parquet
 from .separated import from_separated
-from .sources import Content, File, Limits, Source, open_source
+from .sources import NO_LIMITS, Content, File, Limits, Source, open_source
 from .tables import Table
 
 #: How files begin that are no text, though their names may say so.
@@ -26,7 +26,7 @@ ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 PASTED = "the pasted text"
 
 
-def open_table(path: str, *, limits: Limits = Limits(), multiline: bool = False) -> Table:  # noqa: B008
+def open_table(path: str, *, limits: Limits = NO_LIMITS, multiline: bool = False) -> Table:
     """The table in a file or folder.
 
     Args:
@@ -55,18 +55,12 @@ def open_table(path: str, *, limits: Limits = Limits(), multiline: bool = False)
 
 
 def open_bytes(
-    name: str,
-    content: bytes,
-    *,
-    header: bool = True,
-    limits: Limits = Limits(),  # noqa: B008
-    multiline: bool = False,
+    name: str, content: bytes, *, header: bool = True, limits: Limits = NO_LIMITS, multiline: bool = False
 ) -> Table:
     """The table in the bytes of a file, such as an upload.
 
     Args:
         name: of the file; its ending says what it is.
-        content: its bytes.
         header: whether the first row of CSV and TSV has the columns' names; else they are ``column 1`` and so on.
         limits, multiline: as in `open_table`.
 
@@ -81,20 +75,13 @@ def open_bytes(
     return from_parquet([source], name) if ending == ".parquet" else _recognised(source, multiline, header)
 
 
-def open_pasted(
-    text: str,
-    *,
-    header: bool = True,
-    limits: Limits = Limits(),  # noqa: B008
-    multiline: bool = False,
-) -> Table:
+def open_pasted(text: str, *, header: bool = True, limits: Limits = NO_LIMITS, multiline: bool = False) -> Table:
     """The table in a text: JSON, JSON Lines, or cells between tabs, commas or semicolons.
 
     `Table.read_as` says what it was taken for: tabs if there are some in the first line, else semicolons if there are
     and no commas, else commas.
 
     Args:
-        text: the text.
         header, limits, multiline: as in `open_bytes`.
 
     >>> table = open_pasted("OFF; NOT\\nNOT;NOT", header=False)
@@ -120,9 +107,8 @@ def _recognised(source: Source, multiline: bool, header: bool = True) -> Table:
         if head.startswith(magic):
             refuse(what, file=source.name)
     if head.startswith(b"PAR1"):
-        if isinstance(source, File):
-            return from_parquet([source], source.name)
-        return from_parquet([Content(source.name, "", source.limits, b"".join(begun))], source.name)
+        file = source if isinstance(source, File) else Content(source.name, "", source.limits, b"".join(begun))
+        return from_parquet([file], source.name)
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if not start:
         refuse("no rows (the file is empty)", file=source.name)

@@ -50,8 +50,6 @@ class Order:
     ids.
 
     Args:
-        metric: its name, for messages.
-        tables: the predictions' and the references'.
         inputs: names of columns that are, or may be, inputs, and tell nothing.
     """
 

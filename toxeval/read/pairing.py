@@ -58,9 +58,6 @@ class Rows:
     by them, and the references are held in memory; else by position. The index of pandas is no id.
 
     Args:
-        definition: of the metric.
-        predictions: the table with the predictions.
-        references: the one with the references, if they are in another.
         columns: input, field of one (``predictions.slots``), ``id``, or ``references.id`` where that is another -> its
             column, where it has another name. ``id`` without a column: there are no ids, and rows are in one order.
         human: a table with human labels of some of the rows, which are matched by id in any case; of a metric of
@@ -70,7 +67,6 @@ class Rows:
     Attributes:
         name, n_rows: of the predictions' table; None where it doesn't say how many beforehand.
         matched: the column by which rows are matched, or `POSITION`; "" for a single table.
-        inputs: the names of the inputs that were found.
         n_left_out: rows that don't count by definition (`Table.unscored`), as far as they were read.
 
     Raises:
@@ -109,10 +105,8 @@ class Rows:
         self._places = find_inputs(definition, self._tables, said)
         self._by = GroupColumns(definition, self._tables, by)
         self._late = [names_looked_for(definition, i, len(self._tables), said) for i in range(len(self._tables))]
-        self.inputs = [each.name for each in definition.inputs if any(each.name in there for there in self._places)]
         self.matched, self.n_left_out = "", 0
         if self._human is not None:
-            self.inputs.append(HUMAN)
             self.matched = shown(self._human.column)
         if references is not None:
             ids = [str(there[ID]) for there in self._places if ID in there]
@@ -180,13 +174,27 @@ class Rows:
     # One table.
 
     def _alone(self) -> Iterator[Batch]:
-        start, seen = 0, _Seen(self._definition, self._tables[0])
+        start, hashes = 0, []  # 64 bits an id: enough to find one that is there again
         for n, inputs, _ in self._parsed(0):
             if ID in inputs:
-                seen.add(inputs.pop(ID))
+                hashes.append(np.fromiter(map(hash, inputs.pop(ID)), dtype=np.int64, count=n))
             yield Batch(inputs, n, _after(start))
             start += n
-        seen.refuse_repeated()
+        if hashes:
+            self._refuse_repeated(hashes)
+
+    def _refuse_repeated(self, hashes: Sequence[np.ndarray]) -> None:
+        in_order = np.concatenate(hashes)
+        in_order.sort()  # in place: there may be very many
+        again = np.flatnonzero(in_order[1:] == in_order[:-1])
+        if not len(again):
+            return
+        order = np.argsort(np.concatenate(hashes), kind="stable")
+        pairs = np.stack([order[again], order[again + 1]])
+        first, second = pairs[:, np.argmin(pairs[1])].tolist()
+        way = SayColumns(((ID, None),))
+        hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
+        refuse_repeated(self._definition, self._tables[0], first, second, hint)
 
     # By position.
 
@@ -270,32 +278,6 @@ class Rows:
             refuse(" and ".join(found), "the same ids in both", metric=self._definition.name, inputs=(ID,))
 
 
-class _Seen:
-    """The ids of a single table, as 64 bits each: enough to find one that is there again."""
-
-    def __init__(self, definition: Definition, table: Table) -> None:
-        self._definition, self._table = definition, table
-        self._hashes: list[np.ndarray] = []
-
-    def add(self, ids: Sequence[str]) -> None:
-        self._hashes.append(np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids)))
-
-    def refuse_repeated(self) -> None:
-        if not self._hashes:
-            return
-        in_order = np.concatenate(self._hashes)
-        in_order.sort()  # in place: there may be very many
-        again = np.flatnonzero(in_order[1:] == in_order[:-1])
-        if not len(again):
-            return
-        order = np.argsort(np.concatenate(self._hashes), kind="stable")
-        pairs = np.stack([order[again], order[again + 1]])
-        first, second = pairs[:, np.argmin(pairs[1])].tolist()
-        way = SayColumns(((ID, None),))
-        hint = ("was a run logged more than once? If it doesn't tell rows apart, say which column does: ", way)
-        refuse_repeated(self._definition, self._table, first, second, hint)
-
-
 def _after(start: int) -> Callable[[str, int], int]:
     """The rows of a batch before which there were ``start`` others."""
     return lambda _, row: start + row
@@ -316,8 +298,6 @@ def add_rows(
     """Add rows to a metric, batch by batch: in constant memory, if its state is.
 
     Args:
-        metric: what they are added to.
-        rows: the rows.
         groups: whether inputs that only tell groups of rows apart are wanted, as intervals do.
         progress: gives the batches of the rows, and may show how far they are.
 

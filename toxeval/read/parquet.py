@@ -4,7 +4,7 @@ pyarrow is imported only when there is such a table.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toxeval.core.dataset_columns import class_label_names, has_class_labels
@@ -14,6 +14,8 @@ from . import tables
 from .sources import Content, File, Limits
 from .tables import Columns, Table, shown, split_path
 
+#: A column, and the fields to follow in its records.
+Path = tuple[str, list[str]]
 #: How many times the allowed bytes of a file its columns may unpack to: as it says, and as they do.
 UNPACKED, READ = 4, 10
 
@@ -22,37 +24,26 @@ def from_parquet(files: Sequence[File | Content], name: str, features: Mapping[s
     """A table in one or several Parquet files, one after the other.
 
     Args:
-        files: the files.
         name: what messages call them together.
         features: those of ``datasets``, where the files don't say them.
     """
-    import pyarrow as pa
-
     limits, opened = files[0].limits, list(map(_open, files))
     schema = opened[0].schema_arrow
     n_rows = sum(file.metadata.num_rows for file in opened)
     if not n_rows:
         refuse("no rows", file=name)
     limits.check_rows(name, n_rows)
-    known = features or _features(schema.metadata)
-    names = tuple(dict.fromkeys(schema.names))
-    nested = frozenset(field.name for field in schema if pa.types.is_struct(field.type))
 
-    def batches(columns: Sequence[str]) -> Iterator[Columns]:
-        places = {column: split_path(column, names, nested) for column in columns}
-        start = size = 0
+    def read(places: Mapping[str, Path]) -> Iterator[Any]:
+        size = 0
         for file in files:
             for batch in _read(file, places):
                 size += batch.nbytes
                 if limits.bytes is not None and size > READ * limits.bytes:
                     refuse(f"more than {READ * limits.bytes / 1e6:.0f} MB, unpacked", "less", file=name)
-                with Known(file=name):
-                    values = {column: _values(batch, place, known, start) for column, place in places.items()}
-                yield values
-                start += batch.num_rows
+                yield batch
 
-    repeated = frozenset(column for column in names if schema.names.count(column) > 1)
-    return Table(name, names, batches, read_as="Parquet", n_rows=n_rows, repeated=repeated, nested=nested)
+    return _table(name, "Parquet", schema, features or _features(schema.metadata), n_rows, read)
 
 
 def _open(file: File | Content) -> Any:
@@ -71,7 +62,7 @@ def _open(file: File | Content) -> Any:
         refuse("not a whole Parquet file (was it cut short?)", file=file.name)
 
 
-def _read(file: File | Content, places: Mapping[str, tuple[str, list[str]]]) -> Iterator[Any]:
+def _read(file: File | Content, places: Mapping[str, Path]) -> Iterator[Any]:
     """Batches of rows with some columns, of nested ones the fields that are wanted."""
     import pyarrow as pa
 
@@ -116,29 +107,46 @@ def _features(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
 
 def from_dataset(dataset: Any, name: str) -> Table:
     """A ``datasets.Dataset`` as a table."""
+    features = json.loads(json.dumps(dataset.features.to_dict()))
+
+    def read(places: Mapping[str, Path]) -> Iterator[Any]:
+        tops = list(dict.fromkeys(column for column, _ in places.values()))
+        yield from dataset.select_columns(tops).with_format("arrow").iter(batch_size=tables.BATCH_ROWS)
+
+    return _table(name, "datasets", dataset.features.arrow_schema, features, len(dataset), read)
+
+
+def _table(
+    name: str,
+    read_as: str,
+    schema: Any,
+    features: Mapping[str, Any],
+    n_rows: int,
+    read: Callable[[Mapping[str, Path]], Iterator[Any]],
+) -> Table:
+    """A table of what Arrow reads; ``read`` gives it in batches that have the columns of some places."""
     import pyarrow as pa
 
-    features = json.loads(json.dumps(dataset.features.to_dict()))
-    names = tuple(dataset.column_names)
-    nested = frozenset(field.name for field in dataset.features.arrow_schema if pa.types.is_struct(field.type))
+    names = tuple(dict.fromkeys(schema.names))
+    nested = frozenset(field.name for field in schema if pa.types.is_struct(field.type))
+    repeated = frozenset(column for column in names if schema.names.count(column) > 1)
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         places = {column: split_path(column, names, nested) for column in columns}
-        tops = list(dict.fromkeys(column for column, _ in places.values()))
         start = 0
-        for table in dataset.select_columns(tops).with_format("arrow").iter(batch_size=tables.BATCH_ROWS):
+        for batch in read(places):
             with Known(file=name):
-                values = {column: _values(table, place, features, start) for column, place in places.items()}
+                values = {column: _values(batch, place, features, start) for column, place in places.items()}
             yield values
-            start += table.num_rows
+            start += batch.num_rows
 
-    return Table(name, names, batches, read_as="datasets", n_rows=len(dataset), nested=nested)
+    return Table(name, names, batches, read_as=read_as, n_rows=n_rows, repeated=repeated, nested=nested)
 
 
 # --- columns ------------------------------------------------------------------------------------------------------
 
 
-def _values(batch: Any, place: tuple[str, list[str]], features: Mapping[str, Any], start: int) -> Any:
+def _values(batch: Any, place: Path, features: Mapping[str, Any], start: int) -> Any:
     """A column of a batch, or a field in its records; class labels by name."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -48,8 +48,6 @@ class PlainCells:
     """The columns of the parts that are plain, as arrays of Arrow's.
 
     Args:
-        parts: of the file, without the header.
-        separator: of its cells.
         width: how many cells a row has.
         wanted: the positions of the columns to read.
 

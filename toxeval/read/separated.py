@@ -34,9 +34,7 @@ def from_separated(
     """The table in some text.
 
     Args:
-        source: where it is from.
         begun: the first reading of it.
-        separator: of its cells.
         header: whether the first row has the columns' names; else they are ``column 1`` and so on.
         multiline: whether a quoted cell may hold whole rows. Otherwise that is refused: it mostly is a text with a
             quote at its start, in a file whose writer knew nothing of quotes.

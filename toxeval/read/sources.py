@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn
 from weakref import WeakValueDictionary
 
 from toxeval.core.refusals import refuse
@@ -48,6 +48,9 @@ class Limits:
             refuse(f"{n:,} rows", f"up to {self.rows:,}", file=name)
 
 
+NO_LIMITS = Limits()
+
+
 class Source:
     """Some bytes with a name.
 
@@ -55,36 +58,27 @@ class Source:
         name: what messages call it.
         ending: of its name, ``.csv``; "" where that says nothing.
         limits: how much of it is read.
+        size: how many bytes there are; infinity where nobody knows.
         once: whether it can't be read again.
     """
 
     once = False
 
-    def __init__(self, name: str, ending: str, limits: Limits) -> None:
-        self.name, self.ending, self.limits = name, ending, limits
+    def __init__(self, name: str, ending: str, limits: Limits, size: float) -> None:
+        self.name, self.ending, self.limits, self.size = name, ending, limits, size
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes from the start, a block at a time."""
         raise NotImplementedError
-
-    @property
-    def size(self) -> float:
-        """How many bytes there are; infinity where nobody knows."""
-        return math.inf
 
 
 class Content(Source):
     """Bytes in memory: an upload, or a text that was pasted."""
 
     def __init__(self, name: str, ending: str, limits: Limits, content: bytes) -> None:
-        super().__init__(name, ending, limits)
+        super().__init__(name, ending, limits, len(content))
         limits.check_bytes(name, len(content))
         self.content = content
-
-    @property
-    def size(self) -> float:
-        """How many bytes there are."""
-        return len(self.content)
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes from the start, a block at a time."""
@@ -95,18 +89,13 @@ class File(Source):
     """A regular file, which must stay the same from the first reading to the end of the last."""
 
     def __init__(self, name: str, limits: Limits, path: Path) -> None:
-        super().__init__(name, path.suffix.lower(), limits)
+        super().__init__(name, path.suffix.lower(), limits, path.stat().st_size)
         self.path = path
         self._seen: tuple[int, int] | None = None
 
-    @property
-    def size(self) -> float:
-        """How many bytes there are."""
-        return self.path.stat().st_size
-
     def blocks(self) -> Iterator[bytes]:
         """The bytes from the start, a block at a time."""
-        with open_binary(self.name, self.path) as stream:
+        with _open(self.name, self.path) as stream:
             self.check_unchanged(os.fstat(stream.fileno()))
             yield from _read(self.name, stream)
             self.check_unchanged(os.fstat(stream.fileno()))
@@ -130,11 +119,11 @@ class Stream(Source):
     _held: WeakValueDictionary[Hashable, Source] = WeakValueDictionary()
 
     def __init__(self, name: str, limits: Limits, stream: BinaryIO | Path, identity: Hashable) -> None:
-        super().__init__(name, "", limits)
+        super().__init__(name, "", limits, math.inf)
         if identity in self._held:
             self._refuse_again()
         self._held[identity] = self
-        self._stream: BinaryIO | None = open_binary(name, stream) if isinstance(stream, Path) else stream
+        self._stream: BinaryIO | None = _open(name, stream) if isinstance(stream, Path) else stream
 
     def _refuse_again(self) -> None:
         refuse("wanted more than once, and can be read once", hint="save it to a file", file=self.name)
@@ -179,12 +168,7 @@ def _identity(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def open_binary(name: str, path: Path) -> Any:
-    """A file, opened.
-
-    Raises:
-        Refusal: if the system doesn't let us.
-    """
+def _open(name: str, path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
@@ -204,12 +188,8 @@ def _refuse_error(name: str, error: OSError) -> NoReturn:
 
 
 def pieces(name: str, blocks: Iterable[bytes], line: int = 1) -> Iterator[str]:
-    """UTF-8 text in pieces of whole lines, without a byte order mark. Lines end with a line feed and nothing else.
-
-    Args:
-        name: of the file.
-        blocks: the bytes.
-        line: where in the file they begin.
+    """UTF-8 text in pieces of whole lines, without a byte order mark, from bytes that begin at a line of a file. Lines
+    end with a line feed and nothing else.
 
     Raises:
         Refusal: for bytes that are no UTF-8, with the line.

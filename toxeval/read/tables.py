@@ -117,8 +117,6 @@ def follow(values: Sequence[Any], path: Sequence[str], start: int = 0) -> list[A
     """The fields at the end of a path in nested records; None where a record of them is missing.
 
     Args:
-        values: the records.
-        path: names of fields.
         start: the row of the first record.
 
     >>> follow([{"threat": {"value": 0.5}}, {}], ["threat", "value"])

@@ -15,9 +15,21 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 import datasets
 from datasets.exceptions import DatasetGenerationError
 
-from toxeval.core.refusals import OptionName, SetOption, Text, refuse
-from toxeval.sources.reading import SourceText, page_hint
-from toxeval.sources.refusals import DamagedFileError, MissingFile, NoAnswer, NoConnection
+from toxeval.core.refusals import OptionName, Refusal, SetOption, Text, refuse
+from toxeval.sources.reading import DamagedFileError, SourceText, page_hint
+
+
+class MissingFile(Refusal, FileNotFoundError):
+    """A source file isn't where it was looked for."""
+
+
+class NoConnection(Refusal, ConnectionError):
+    """The server that has the source files can't be reached."""
+
+
+class NoAnswer(Refusal, TimeoutError):
+    """The server that has the source files doesn't answer."""
+
 
 #: What a server that can't be reached is raised as, and what that becomes here; and the libraries whose own errors mean
 #: the same.
@@ -51,6 +63,7 @@ class VerifiedBuilder(datasets.GeneratorBasedBuilder):
     What is built from the user's own copy is cached under a fingerprint of it, so that a changed file is read anew.
     """
 
+    DEFAULT_CONFIG_NAME = "default"
     BASE_URL: str | None = None
     FILES: ClassVar[dict[str, SourceFile]] = {}
     WHERE_TO_GET = ""

@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from toxeval.sources.refusals import DamagedFileError
+from toxeval.core.refusals import Refusal, Text
+
+
+class DamagedFileError(Refusal):
+    """A source file is not what the dataset is defined on. ``source`` is its name."""
+
+    def __init__(self, found: Text, *, source: str = "", **fields: Any) -> None:
+        super().__init__(found, **fields)
+        self.source = source
 
 
 class SourceText:
@@ -35,7 +43,8 @@ class SourceText:
         try:
             header = next(reader, [])
             if header != list(columns):
-                self._refuse_header(header, columns)
+                found = f"{_difference(header, columns)}{page_hint(self.data)}"
+                self.refuse(1, f"expected the columns {', '.join(columns)}; {found}")
             line = reader.line_num + 1
             for cells in reader:
                 if len(cells) != len(columns):
@@ -114,10 +123,6 @@ class SourceText:
             line = text.count("\n", 0, position) + 1
             self.refuse(line, f"not readable as JSON: expected {expected}, found {found}{page_hint(self.data)}")
         return position + 1
-
-    def _refuse_header(self, found: Sequence[str], expected: Sequence[str]) -> NoReturn:
-        names = ", ".join(expected)
-        self.refuse(1, f"expected the columns {names}; {_difference(found, expected)}{page_hint(self.data)}")
 
 
 def described(value: object) -> str:

@@ -204,7 +204,7 @@ def _right_rows(systems: Systems, keys: Sequence[str]) -> dict[str, tuple[int, i
     """For shares of right rows: key -> (rows it is a share of, rows only a has right, rows only b has right)."""
     if systems.units is None:
         return _right_decisions(systems) if "accuracy" in keys else {}
-    a, b = (systems.metric.score(State(1, counts), **systems.options) for counts in systems.units)
+    a, b = (systems.metric.score(State(1, counts)) for counts in systems.units)
     result = {}
     for key in keys:
         if key not in a.proportions:
@@ -222,6 +222,6 @@ def _right_decisions(systems: Systems) -> dict[str, tuple[int, int, int]]:
     decide = systems.metric.definition.decisions
     if decide is None:
         return {}
-    right = [decide(arrays, **systems.options) == arrays["references"] for arrays in systems.arrays]
+    right = [decide(arrays, **systems.metric.score_options) == arrays["references"] for arrays in systems.arrays]
     only_a, only_b = (int(np.count_nonzero(x & ~y)) for x, y in (right, right[::-1]))
     return {"accuracy": (systems.n_rows, only_a, only_b)}

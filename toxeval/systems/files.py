@@ -57,10 +57,7 @@ def read_files(
     Without a table of references those of the first one are taken, and the others' must be the same.
 
     Args:
-        metric: the metric, its options fixed.
         tables: for each system its predictions, and their references if these are in another table.
-        columns: as for `Rows`.
-        progress: gives the batches of the rows, and may show how far they are.
         by: columns that say which group a row is in; all systems share them.
         human: for each system the table with human labels of some of its rows, None or none at all without.
 
@@ -76,65 +73,47 @@ def read_files(
     for i, (table, references) in enumerate(tables):
         other = references if references is not None else first if i else None
         labels = human[i] if human else None
-        found = _Found(Rows(definition, table, other, columns, labels, () if i else by), gold, progress)
-        matched.append(found.rows.matched)
+        rows = Rows(definition, table, other, columns, labels, () if i else by)
+        found, order = _in_order(rows, gold, progress)
+        matched.append(rows.matched)
         inputs.append(found.inputs)
-        arrays.append(_encode(metric, found, found.inputs))
+        arrays.append(_encode(metric, found, found.inputs, rows.name))
         if references is None and i:
-            alone = _Found(Rows(definition, table, None, columns, labels), gold, iter).inputs
-            own = _encode(metric, found, take(alone, found.order))
-            _refuse_other_references(metric, arrays[-1], own, (first.name, table.name))
+            alone, _ = _in_order(Rows(definition, table, None, columns, labels), gold, iter)
+            own = _encode(metric, found, take(alone.inputs, order), rows.name)
+            if any(name in own and not np.array_equal(array, own[name]) for name, array in arrays[-1].items()):
+                differ = f"those of {table.name} aren't those of {first.name}"
+                allowed = "the same rows in all files; where the order differs, with ids"
+                refuse(differ, allowed, metric=metric.name, inputs=("references",))
     return FileRows(
         own=[{name: values for name, values in each.items() if name not in gold} for each in inputs],
         shared={name: values for name, values in inputs[0].items() if name in gold},
         states=[metric.count(each) for each in arrays],
-        n_rows=len(found.order),
+        n_rows=len(order),
         matched=" and ".join(dict.fromkeys(filter(None, matched))),
-        left_out=found.rows.left_out,
+        left_out=rows.left_out,
     )
 
 
-class _Found:
-    """The rows of one table in the order of the references."""
-
-    def __init__(self, rows: Rows, gold: set[str], progress: Progress) -> None:
-        self.rows = rows
-        parts, at = [], {True: [], False: []}  # type: ignore[var-annotated]  # rows of the references, and its own
-        for batch in progress(rows):
-            parts.append(batch.inputs)
-            for is_gold, numbers in at.items():
-                name = next((name for name in batch.inputs if (name in gold) == is_gold), next(iter(batch.inputs)))
-                numbers += [batch.row(name, row) for row in range(batch.n_rows)]
-        self.order = np.argsort(np.array(at[True]), kind="stable")
-        self.inputs = take(join(parts), self.order)
-        self._at = {is_gold: np.array(numbers)[self.order] for is_gold, numbers in at.items()}
-        self._gold = gold
-
-    def locate(self, refusal: Refusal) -> None:
-        """Give a refusal of these rows the rows of the tables."""
-        if refusal.row is not None:
-            refusal.rows = {name: int(self._at[name in self._gold][refusal.row]) for name in refusal.inputs}
-            refusal.row = next(iter(refusal.rows.values()), refusal.row)
+def _in_order(rows: Rows, gold: set[str], progress: Progress) -> tuple[Batch, np.ndarray]:
+    """The rows of one table in the order of the references, and this order."""
+    parts, at = [], {True: [], False: []}  # type: ignore[var-annotated]  # rows of the references, and its own
+    for batch in progress(rows):
+        parts.append(batch.inputs)
+        for is_gold, numbers in at.items():
+            name = next((name for name in batch.inputs if (name in gold) == is_gold), next(iter(batch.inputs)))
+            numbers += [batch.row(name, row) for row in range(batch.n_rows)]
+    order = np.argsort(np.array(at[True]), kind="stable")
+    located = {is_gold: np.array(numbers)[order] for is_gold, numbers in at.items()}
+    inputs = take(join(parts), order)
+    return Batch(inputs, len(order), lambda name, row: int(located[name in gold][row])), order
 
 
-def _encode(metric: Metric, found: _Found, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def _encode(metric: Metric, found: Batch, inputs: Mapping[str, Any], file: str) -> dict[str, np.ndarray]:
     try:
         return metric.encode(**{name: values for name, values in inputs.items() if not name.startswith(BY)})
     except Refusal as refusal:
         found.locate(refusal)
         advise(refusal, metric.definition, inputs)
-        refusal.file = found.rows.name
+        refusal.file = file
         raise
-
-
-def _refuse_other_references(
-    metric: Metric,
-    first: Mapping[str, np.ndarray],
-    own: Mapping[str, np.ndarray],
-    names: tuple[str, str],
-) -> None:
-    for name, array in first.items():
-        if name in own and not np.array_equal(array, own[name]):
-            found = f"those of {names[1]} aren't those of {names[0]}"
-            allowed = "the same rows in all files; where the order differs, with ids"
-            refuse(found, allowed, metric=metric.name, inputs=("references",))

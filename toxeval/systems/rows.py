@@ -28,7 +28,6 @@ class Systems:
     Attributes:
         metric: what scores them.
         arrays: for each system what the metric's ``encode`` made of its inputs.
-        options: of the metric's ``score``.
         scores: each system's scores.
         units: for each system the counts of each unit, arrays of shape (u, ...); None if the metric needs whole rows.
             Units are kinds of rows that are alike in all systems, or groups of rows, or rows.
@@ -38,7 +37,6 @@ class Systems:
 
     metric: Metric
     arrays: list[dict[str, np.ndarray]]
-    options: dict[str, Any]
     scores: list[Scores]
     units: list[dict[str, np.ndarray]] | None
     size: np.ndarray
@@ -51,30 +49,19 @@ class Systems:
 
     def differing(self) -> int:
         """The number of rows on which not all systems do the same."""
-        first = self.arrays[0]
-        n = self.n_rows
-        if self.units is None:
-            columns = [name for name in first if _is_column(first[name], n)]
-            differ = np.zeros(n, dtype=bool)
-            for name in columns:
-                for other in self.arrays[1:]:
-                    differ |= other[name] != first[name]
-            return int(differ.sum())
+        first, *others = self.arrays if self.units is None else self.units
         differ = np.zeros(len(self.size), dtype=bool)
-        for other in self.units[1:]:
-            for key, counts in other.items():
-                differ |= (counts != self.units[0][key]).reshape(len(counts), -1).any(axis=1)
+        for other in others:
+            for name in first.keys() & other.keys():
+                if self.units is not None or _is_column(first[name], self.n_rows):
+                    differ |= (first[name] != other[name]).reshape(len(differ), -1).any(axis=1)
         return int(self.size[differ].sum())
 
     def resample(self, keys: Sequence[str], n_resamples: int, seed: int) -> list[dict[str, np.ndarray]]:
         """For each system the scores ``keys`` of the same resamples of the rows, arrays of shape (n_resamples,)."""
         rng = np.random.default_rng(seed)
-        parts: list[list[dict[str, np.ndarray]]] = []
-        for start in range(0, n_resamples, RESAMPLES):
-            n = min(RESAMPLES, n_resamples - start)
-            parts.append(
-                self._resample_rows(rng, n, keys) if self.units is None else self._resample_units(rng, n, keys)
-            )
+        draw = self._resample_rows if self.units is None else self._resample_units
+        parts = [draw(rng, min(RESAMPLES, n_resamples - start), keys) for start in range(0, n_resamples, RESAMPLES)]
         return [
             {key: np.concatenate([part[i][key] for part in parts]) for key in keys} for i in range(len(self.arrays))
         ]
@@ -90,7 +77,7 @@ class Systems:
         results = []
         for i, unit in enumerate(self.units):
             state = State(self.n_rows, {key: drawn[i, key] for key in unit})  # type: ignore[index]
-            values = self.metric.score(state, **self.options).values
+            values = self.metric.score(state).values
             results.append({key: np.asarray(values[key], dtype=float) for key in keys})
         return results
 
@@ -101,7 +88,7 @@ class Systems:
             rows = rng.integers(self.n_rows, size=self.n_rows)
             for arrays, result in zip(systems, results):
                 try:
-                    values = self.metric.score(self.metric.count(arrays.take(rows)), **self.options).values
+                    values = self.metric.score(self.metric.count(arrays.take(rows))).values
                 except Refusal:  # rows that are no data set any more have no scores
                     values = dict.fromkeys(keys, np.nan)
                 for key in keys:
@@ -160,7 +147,7 @@ def run_systems(
             raise
         except (ValueError, TypeError) as error:
             refuse(str(error), metric=metric.name, where=name)
-    return _counted(metric, arrays, metric.score_options)
+    return _counted(metric, arrays)
 
 
 def loaded(metric: Any) -> Metric:
@@ -169,32 +156,33 @@ def loaded(metric: Any) -> Metric:
     return loaded
 
 
-def _counted(metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any]) -> Systems:
+def _counted(metric: Metric, arrays: list[dict[str, np.ndarray]]) -> Systems:
     states = [metric.count(system) for system in arrays]
-    scores = [metric.score(state, **options) for state in states]
+    scores = list(map(metric.score, states))
     group = next((each.name for each in metric.definition.inputs if each.kind == GROUP), "")
     n = max(len(array) for array in arrays[0].values() if array.ndim)
     if group and (group in arrays[0] or "lengths" in arrays[0]):
-        return _by_group(metric, arrays, options, scores, group)
+        arrays, units, size = _by_group(metric, arrays, group)
+        return Systems(metric, arrays, scores, units, size, drawn_whole=True)
+    columns = [array for system in arrays for array in system.values() if _is_column(array, n)]
     if states[0].rows:
-        order = np.lexsort([a for system in arrays for a in system.values() if _is_column(a, n)])
+        order = np.lexsort(columns)
         arrays = [RowArrays(system, metric.definition.per_token).take(order) for system in arrays]
-        return Systems(metric, arrays, options, scores, None, np.ones(n, dtype=np.int64))
+        return Systems(metric, arrays, scores, None, np.ones(n, dtype=np.int64))
     of_positions = {"lengths", *metric.definition.per_token}
     if "lengths" in arrays[0] and any(a.ndim for name, a in arrays[0].items() if name not in of_positions):
         # what is known of whole sequences can't be told of their positions
-        items = len(arrays[0]["lengths"])
-        rows = np.arange(items)[:, None]
-        return _as_units(metric, arrays, options, scores, rows, np.ones(items, dtype=np.int64))
-    first, size = _distinct_rows([a for system in arrays for a in system.values() if _is_column(a, n)])
-    alone = [{name: a for name, a in system.items() if name != "lengths"} for system in arrays]
-    return _as_units(metric, alone, options, scores, first[:, None], size)
+        first = np.arange(len(arrays[0]["lengths"]))
+        size = np.ones(len(first), dtype=np.int64)
+    else:
+        first, size = _distinct_rows(columns)
+        arrays = [{name: a for name, a in system.items() if name != "lengths"} for system in arrays]
+    return Systems(metric, arrays, scores, [_units(metric, system, first) for system in arrays], size)
 
 
-def _by_group(
-    metric: Metric, arrays: list[dict[str, np.ndarray]], options: dict[str, Any], scores: list[Scores], group: str
-) -> Systems:
-    """Units that are the groups of rows that were given; or single rows, of several lengths."""
+def _by_group(metric: Metric, arrays: list[dict[str, np.ndarray]], group: str) -> tuple[Any, Any, np.ndarray]:
+    """Arrays, counts and sizes of units that are the groups of rows that were given; or single rows, of several
+    lengths."""
     given = group in arrays[0]
     if not given:
         arrays = [system | {group: np.arange(len(system["lengths"]))} for system in arrays]
@@ -204,24 +192,14 @@ def _by_group(
         flat = np.concatenate([counts.reshape(len(size), -1) for unit in units for counts in unit.values()], axis=1)
         order = np.argsort(np.ascontiguousarray(flat).view(f"V{flat.itemsize * flat.shape[1]}").ravel())
         units = [{key: counts[order] for key, counts in unit.items()} for unit in units]
-    return Systems(metric, arrays, options, scores, units, size, drawn_whole=True)
+    return arrays, units, size
 
 
-def _as_units(
-    metric: Metric,
-    arrays: list[dict[str, np.ndarray]],
-    options: dict[str, Any],
-    scores: list[Scores],
-    rows: np.ndarray,
-    size: np.ndarray,
-) -> Systems:
-    """Units that are counted one by one: ``rows`` of shape (u, 1) says which they are."""
-    units = []
-    for system in arrays:
-        entries = RowArrays(system, metric.definition.per_token)
-        counts = [metric.count(entries.take(row)).counts for row in rows]
-        units.append({key: np.stack([count[key] for count in counts]) for key in counts[0]})
-    return Systems(metric, arrays, options, scores, units, size)
+def _units(metric: Metric, system: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The counts of single rows, one by one."""
+    entries = RowArrays(system, metric.definition.per_token)
+    counts = [metric.count(entries.take(row)).counts for row in rows[:, None]]
+    return {key: np.stack([count[key] for count in counts]) for key in counts[0]}
 
 
 def _distinct_rows(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

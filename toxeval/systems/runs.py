@@ -1,8 +1,8 @@
 """Several runs of one system, with different seeds: their mean and spread."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,8 @@ class Summary:
     std: dict[str, float]
     min: dict[str, float]
     max: dict[str, float]
-    low: dict[str, float]
-    high: dict[str, float]
+    low: dict[str, float] = field(default_factory=dict)
+    high: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, float]:
         """Flat: ``<key>_mean``, ``<key>_seed_std``, ``<key>_min``, ``<key>_max``, ``<key>_mean_low`` and ``_high``."""
@@ -80,17 +80,12 @@ def aggregate(results: Sequence[Mapping[str, float]]) -> Summary:
             odd = ", ".join(sorted(set(run) ^ set(runs[0])))
             refuse(f"{odd} not in every run", "the same keys in all runs", metric=WHO, where=f"run {i}")
     columns = {key: np.array([run[key] for run in runs]) for key in runs[0]}
-    std = {key: float(values.std(ddof=1)) if len(runs) > 1 else math.nan for key, values in columns.items()}
-    return Summary(
-        runs=runs,
-        n_runs=len(runs),
-        mean={key: float(values.mean()) for key, values in columns.items()},
-        std=std,
-        min={key: float(values.min()) for key, values in columns.items()},
-        max={key: float(values.max()) for key, values in columns.items()},
-        low={},
-        high={},
-    )
+
+    def each(statistic: Callable[[np.ndarray], Any]) -> dict[str, float]:
+        return {key: float(statistic(values)) for key, values in columns.items()}
+
+    spread = each(lambda values: values.std(ddof=1) if len(runs) > 1 else math.nan)
+    return Summary(runs, len(runs), each(np.mean), spread, each(np.min), each(np.max))
 
 
 def summarise(

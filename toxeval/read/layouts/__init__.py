@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from toxeval.core.refusals import describe, refuse
 
-from ..opening import open_table
-from ..sources import Limits
+from ..sources import NO_LIMITS, Limits
 from ..tables import Table
 from . import generations, jointbert, kaggle, logs, perspective, pipeline, sold
 from .given import Files, Given
@@ -88,7 +87,7 @@ def open_files(
     *,
     format: str = "",
     data_dir: str = "",
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits = NO_LIMITS,
     multiline: bool = False,
 ) -> tuple[Table, Table | None]:
     """The tables of the predictions and of the references, as `Rows` takes them.
@@ -103,11 +102,9 @@ def open_files(
         FileNotFoundError: if there is no such file.
         Refusal: if a file isn't laid out like that, with the line where it isn't.
     """
-    if not format:
-        table = open_table(predictions, limits=limits, multiline=multiline)
-        return table, open_table(references, limits=limits, multiline=multiline) if references else None
     others = [Given(path, limits, multiline) if path else None for path in (references, data_dir)]
-    return read_layout(format, Files(Given(predictions, limits, multiline), *others))
+    files = Files(Given(predictions, limits, multiline), *others)
+    return read_layout(format, files) if format else (files.predictions.table(), files.plain_references())
 
 
 def read_layout(name: str, files: Files) -> tuple[Table, Table | None]:

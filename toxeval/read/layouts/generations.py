@@ -32,18 +32,18 @@ def read(files: Files) -> tuple[Table, Table | None]:
     records = list(_records(files.references or files.predictions))
     text = False
     if files.references is None:
-        columns = {name: [record[name] for record in records] for name in _lists(records[0]) if name != REPLIES}
+        names = [name for name in _lists(records[0]) if name != REPLIES]
+        columns = {name: [verdict for record in records for verdict in record[name]] for name in names}
         if not columns:
             allowed = f"a verdict on each reply, in a list beside {REPLIES} or in a file of their own"
             refuse("no verdicts", allowed, file=files.predictions.path)
     else:
         table = files.predictions.table()
-        text, columns = table.text, _by_context(table, records)
-    spread = {name: list(chain.from_iterable(lists)) for name, lists in columns.items()}
+        text, columns = table.text, _verdicts(table, records)
     categories = _categories(records, files.data_dir)
-    spread[CATEGORY] = [each for each, record in zip(categories, records) for _ in record[REPLIES]]
+    columns[CATEGORY] = [each for each, record in zip(categories, records) for _ in record[REPLIES]]
     why = "replies to contexts that aren't among DiaSafety's, and have no category"
-    found = from_columns(files.predictions.path, spread, text=text)
+    found = from_columns(files.predictions.path, columns, text=text)
     return replace(found, unscored=Unscored(why, (CATEGORY,), _without_category)), None
 
 
@@ -74,8 +74,8 @@ def _records(given: Given) -> Iterator[Record]:
         yield record
 
 
-def _by_context(table: Table, records: Sequence[Record]) -> dict[str, list[Any]]:
-    """The columns of a table of verdicts, each a list for each context."""
+def _verdicts(table: Table, records: Sequence[Record]) -> dict[str, list[Any]]:
+    """The columns of a table of verdicts, one for each reply."""
     names = [name for name in table.columns if name not in table.nested and name != CATEGORY]
     columns: dict[str, list[Any]] = {name: [] for name in names}
     for batch in table.batches(names):
@@ -84,28 +84,24 @@ def _by_context(table: Table, records: Sequence[Record]) -> dict[str, list[Any]]
     replies = [len(record[REPLIES]) for record in records]
     is_list = any(isinstance(values[0], list) for values in columns.values())
     rows = [1] * len(records) if is_list else replies
-    found = len(columns[names[0]])
-    if found != sum(rows):
-        what = "lists of verdicts for {} contexts" if is_list else "verdicts for {} replies"
-        allowed = "one for each, in the order of the replies"
-        refuse(f"{found} {what.format(sum(rows))}", allowed, file=table.name)
+    n_found, n = len(columns[names[0]]), sum(rows)
+    if n_found != n:
+        what = f"lists of verdicts for {n} contexts" if is_list else f"verdicts for {n} replies"
+        refuse(f"{n_found} {what}", "one for each, in the order of the replies", file=table.name)
     contexts = chain.from_iterable([_one_line(record[CONTEXT])] * n for record, n in zip(records, rows))
     for row, (own, context) in enumerate(zip(columns.pop(CONTEXT, []), contexts)):
         if _one_line(str(own)) != context:
             refuse("another context than the replies have there", file=table.name, line=table.line(row), row=row)
     if not is_list:
-        ends = np.cumsum(replies).tolist()
-        return {name: [values[e - n : e] for e, n in zip(ends, replies)] for name, values in columns.items()}
+        return columns
     lists = {name: values for name, values in columns.items() if isinstance(values[0], list)}
     for name, values in lists.items():
         for row, (value, n) in enumerate(zip(values, replies)):
             own = len(value) if isinstance(value, list) else "no list"
             if own != n:
-                allowed = "one for each"
-                refuse(
-                    f"{own} in {shown(name)} for {n} replies", allowed, file=table.name, line=table.line(row), row=row
-                )
-    return lists
+                found = f"{own} in {shown(name)} for {n} replies"
+                refuse(found, "one for each", file=table.name, line=table.line(row), row=row)
+    return {name: list(chain.from_iterable(values)) for name, values in lists.items()}
 
 
 def _categories(records: Sequence[Record], data: Given | None) -> list[str]:

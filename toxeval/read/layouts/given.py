@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,8 +12,8 @@ from toxeval.core.refusals import Known, refuse
 
 from ..json_texts import read_json, read_json_at
 from ..opening import open_bytes, open_table
-from ..sources import Content, Limits, Source, open_source, pieces
-from ..tables import Table
+from ..sources import NO_LIMITS, Content, Limits, Source, open_source, pieces
+from ..tables import Table, shown
 
 _SPACE = " \t\r\n"
 _SPACES = re.compile(f"[{_SPACE}]*")
@@ -31,7 +31,7 @@ class Given:
     """
 
     path: str
-    limits: Limits = Limits()
+    limits: Limits = NO_LIMITS
     multiline: bool = False
     content: bytes | None = None
 
@@ -76,6 +76,15 @@ class Files:
         return self.references.table() if self.references else None
 
 
+def with_columns(table: Table, columns: Sequence[str]) -> Table:
+    """The table, if it is one of texts with these columns."""
+    lacking = [name for name in columns if name not in table.columns]
+    if lacking or not table.text:
+        found = f"without the column {shown(lacking[0])}" if lacking else "no table of texts"
+        refuse(found, f"the columns {', '.join(columns)}", file=table.name, line=1)
+    return table
+
+
 def lines_of(source: Source) -> list[str]:
     """The lines of a text, without white space at their ends."""
     texts = (piece.removesuffix("\n").split("\n") for piece in pieces(source.name, source.blocks()))
@@ -90,9 +99,6 @@ def json_values(source: Source) -> Iterator[tuple[int, Any]]:
     """The values of a JSON array, or of JSON Lines, with the line on which each begins.
 
     A single line with an array is a file of several rows, unless its name says that each line is one.
-
-    Args:
-        source: the file.
 
     Raises:
         Refusal: for anything else, with the line.

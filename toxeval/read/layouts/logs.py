@@ -9,7 +9,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple, NoReturn
@@ -41,31 +41,8 @@ class Answer(NamedTuple):
     others: Mapping[str, Any]
 
 
-def lm_eval_answers(records: Iterable[Mapping[str, Any]]) -> Iterator[Answer]:
-    """The rows of a ``samples_*.jsonl``.
-
-    Args:
-        records: its lines, parsed.
-
-    Raises:
-        ValueError: if a line isn't one of these; if a task has several filters, each of which has lines for all rows.
-    """
-    first = None
-    for row, record in enumerate(records):
-        answer = from_lm_eval(record, row)
-        first = record.get("filter") if first is None else first
-        if record.get("filter") != first:
-            allowed = "the lines of one: each has all rows"
-            refuse(f"lines of the filters {first} and {record['filter']}", allowed, where=_LM_EVAL, row=row)
-        yield answer
-
-
 def from_lm_eval(record: Mapping[str, Any], row: int | None = None) -> Answer:
     """One line of a ``samples_*.jsonl``.
-
-    Args:
-        record: the line, parsed.
-        row: which one it is, for messages.
 
     >>> from_lm_eval({"doc_id": 3, "doc": {"text": "hello"}, "target": "NOT", "filtered_resps": ["Not."]})
     Answer(id='3', answer='Not.', reference='NOT', others={'text': 'hello'})
@@ -81,22 +58,7 @@ def from_lm_eval(record: Mapping[str, Any], row: int | None = None) -> Answer:
     return Answer(str(others.pop("id", record["doc_id"])), answer, record.get("target"), others)
 
 
-def inspect_answers(path: str | os.PathLike[str]) -> Iterator[Answer]:
-    """The rows of a log of inspect: those that have an answer or a score.
-
-    Args:
-        path: a ``.eval`` or ``.json`` file.
-
-    Raises:
-        ValueError: if it isn't one, or has no samples.
-    """
-    with open(path, "rb") as file:
-        for row, sample in enumerate(_samples(file)):
-            if not _failed(sample):
-                yield from_inspect(sample, row)
-
-
-def _failed(sample: Mapping[str, Any]) -> bool:
+def has_failed(sample: Mapping[str, Any]) -> bool:
     """Whether a sample ended with an error, before it was scored."""
     return bool(sample.get("error")) and not sample.get("scores")
 
@@ -106,7 +68,6 @@ def from_inspect(sample: Mapping[str, Any], row: int | None = None) -> Answer:
 
     Args:
         sample: as it is in ``samples`` of the log as JSON, or in a file of ``samples/`` of the log as ``.eval``.
-        row: which one it is, for messages.
 
     >>> from_inspect({"id": "a", "target": "NOT", "output": {"completion": "Not."}, "metadata": {"split": "test"}})
     Answer(id='a', answer='Not.', reference='NOT', others={'split': 'test'})
@@ -121,8 +82,8 @@ def from_inspect(sample: Mapping[str, Any], row: int | None = None) -> Answer:
     )
 
 
-def _samples(file: Any) -> Iterator[Mapping[str, Any]]:
-    """The samples of a log."""
+def samples_of(file: Any) -> Iterator[Mapping[str, Any]]:
+    """The samples of a log, ``.eval`` or ``.json``, that is open for reading."""
     if not zipfile.is_zipfile(file):
         yield from _of_json(file)
         return
@@ -208,14 +169,14 @@ def read_inspect(files: Files) -> tuple[Table, Table | None]:
     """The table of a log of inspect, with the samples' metadata, and that of the references."""
     source = files.predictions.source()
     with Known(file=source.name):
-        samples = list(_samples(io.BytesIO(b"".join(source.blocks()))))
+        samples = list(samples_of(io.BytesIO(b"".join(source.blocks()))))
         if not samples:
             _refuse(_INSPECT, "a log without samples")
         answers = [
-            Answer(str(sample.get("id")), "", None, {}) if _failed(sample) else from_inspect(sample, row)
+            Answer(str(sample.get("id")), "", None, {}) if has_failed(sample) else from_inspect(sample, row)
             for row, sample in enumerate(samples)
         ]
-    failed = list(map(_failed, samples))
+    failed = list(map(has_failed, samples))
     id_name = ID if len({sample.get("epoch") for sample in samples}) == 1 else SAMPLE
     return _table(source.name, answers, failed if any(failed) else [], id_name), files.plain_references()
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from toxeval.core.refusals import Known, describe, refuse
 
 from ..json_texts import read_json
-from ..tables import Columns, Table, as_list, shown
-from .given import Files
+from ..tables import Columns, Table, as_list
+from .given import Files, with_columns
 
 COLUMNS = ("post_id", "text", "tokens", "rationales", "label")
 LABELS = ("NOT", "OFF")
@@ -25,10 +25,7 @@ def read(files: Files) -> tuple[Table, Table | None]:
 
 def _checked(table: Table) -> Table:
     """The table, whose rows are those of SOLD or refused."""
-    lacking = [name for name in COLUMNS if name not in table.columns]
-    if lacking or not table.text:
-        found = f"without the column {shown(lacking[0])}" if lacking else "no table of texts"
-        refuse(found, f"the columns {', '.join(COLUMNS)}", file=table.name, line=1)
+    with_columns(table, COLUMNS)
 
     def batches(columns: Sequence[str]) -> Iterator[Columns]:
         start = 0
