@@ -166,7 +166,7 @@ def _(given: dict, expected: dict) -> None:
 
 @case("auc-08-batchwise-sigmoid")
 def _(given: dict, expected: dict) -> None:
-    assert "pass from_logits=True" in refusal(lambda: threat(given))  # nothing is guessed from the range
+    assert "(or from_logits=True)" in refusal(lambda: threat(given))  # nothing is guessed from the range
     assert threat(given, from_logits=True)["roc_auc"] == expected["values"]["roc_auc"]
     metric = toxeval.load("threat_f1", from_logits=True)
     for score, reference in zip(given["scores"], given["references"]):
