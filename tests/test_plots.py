@@ -43,7 +43,7 @@ def pictured(metric: str, paths: tuple[str, ...], **options: Any) -> Any:
     return pictures.picture_of(scored, {n: Rows(scored.definition, open_table(p)) for n, p in zip(names, paths)})
 
 
-def picture(case: str, folder: Path) -> Any:
+def picture(case: str, folder: Path, **how: bool) -> Any:
     """One picture of each kind."""
     metric, _, kind = case.partition("-")
     if metric == "oracle_collab":
@@ -69,7 +69,7 @@ def picture(case: str, folder: Path) -> Any:
         if kind == "labels":
             columns = [{"predictions": columns[0]["predictions"], "references": GOLD}]
     paths = tuple(lines(folder / f"system_{i}.jsonl", **each) for i, each in enumerate(columns))
-    return plots.draw(pictured(metric, paths))
+    return plots.draw(pictured(metric, paths), **how)
 
 
 CASES = [
@@ -82,6 +82,9 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_pictures_are_legible(case: str, tmp_path: Path) -> None:
     assert_legible(picture(case, tmp_path), tmp_path)
+    narrow = picture(case, tmp_path, narrow=True)
+    assert narrow.get_figwidth() == plots.COLUMN
+    assert_legible(narrow, tmp_path)
 
 
 def assert_legible(figure: Any, tmp_path: Path) -> list[str]:

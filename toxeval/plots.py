@@ -8,7 +8,7 @@ inches wide (a column) or 7 inches (a page).
 
 import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,21 @@ _STYLE = {
 }
 
 
-def draw(picture: Picture) -> Any:
+def draw(picture: Picture, *, narrow: bool = False) -> Any:
     """A picture as a `matplotlib.figure.Figure`.
+
+    Args:
+        picture: what it shows.
+        narrow: put what stands side by side one below the other, for a phone.
 
     Raises:
         ImportError: without matplotlib.
     """
-    functions = {function.__name__: function for function in (collaboration, confusion, groups, ranking, rates)}
-    return functions[picture.kind](**picture.data)
+    beside: dict[str, Callable[..., Any]] = {each.__name__: each for each in (collaboration, confusion, ranking)}
+    alone: dict[str, Callable[..., Any]] = {each.__name__: each for each in (groups, rates)}
+    if draw_one := alone.get(picture.kind):
+        return draw_one(**picture.data)
+    return beside[picture.kind](**picture.data, narrow=narrow)
 
 
 def save(figure: Any, path: str) -> None:
@@ -85,9 +92,13 @@ def _style(more: Mapping[str, Any] | None = None) -> Any:
     return rc_context({**_STYLE, **(more or {})})
 
 
-def _figure(width: float, height: float, columns: int, rows: int = 1, **given: Any) -> tuple[Any, Any]:
+def _figure(
+    width: float, height: float, columns: int, rows: int = 1, *, narrow: bool = False, **given: Any
+) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
+    if narrow:
+        width, height, columns, rows, given = COLUMN, height * columns, 1, rows * columns, {}
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **given)
 
@@ -144,6 +155,8 @@ def collaboration(
     curves: Mapping[str, Mapping[str, Any]],
     reliabilities: Mapping[str, Any],
     moderated: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    narrow: bool = False,
 ) -> Any:
     """Model and moderator as a team over the reviewed fraction, and the reliability diagram.
 
@@ -155,12 +168,13 @@ def collaboration(
             first fraction is 0.
         moderated: system -> strategy -> curve with moderators who err, which a band shows.
         reliabilities: system -> reliability, with arrays ``confidence``, ``accuracy``, ``n_rows`` and ``ece``.
+        narrow: see `draw`.
 
     Returns:
-        A figure of a page's width.
+        A figure of a page's width, or a column's.
     """
     with _style():
-        figure, axes = _figure(PAGE, 4.1, 3, 2)
+        figure, axes = _figure(PAGE, 4.1, 3, 2, narrow=narrow)
         every = np.concatenate([curve.fraction for by_strategy in curves.values() for curve in by_strategy.values()])
         least = float(every[every > 0].min(initial=0.5))
         for axis, (quantity, title) in zip(axes.flat, _PANELS.items()):
@@ -172,8 +186,8 @@ def collaboration(
                     _moderated(axis, quantity, (moderated or {}).get(name, {}).get(strategy), (x, y), _color(i))
             axis.set(xscale="log", xlim=(least, 1), xlabel="reviewed fraction α", ylabel=title)
             axis.xaxis.set_major_formatter("{x:g}")
-        baselines = _baselines(axes[0, 0], curves)
-        systems = _reliability(axes[1, 2], reliabilities)
+        baselines = _baselines(axes.flat[0], curves)
+        systems = _reliability(axes.flat[-1], reliabilities)
         strategies = list(dict.fromkeys(strategy for by_strategy in curves.values() for strategy in by_strategy))
         one = len(curves) == 1
         handles = [_line(color=_color(0) if one else GREY, ls=LINES[strategy]) for strategy in strategies]
@@ -225,11 +239,12 @@ def _reliability(axis: Any, reliabilities: Mapping[str, Any]) -> list[Any]:
 # --- confusion matrices -------------------------------------------------------------------------------------------
 
 
-def confusion(matrices: Mapping[str, tuple[np.ndarray, Sequence[str]]]) -> Any:
+def confusion(matrices: Mapping[str, tuple[np.ndarray, Sequence[str]]], *, narrow: bool = False) -> Any:
     """One confusion matrix (a column wide) or several side by side (a page wide).
 
     Args:
         matrices: title -> (counts of shape (k, k), rows references, columns predictions; the k labels).
+        narrow: see `draw`.
 
     Returns:
         A figure; shades are shares of the row, numbers are counts.
@@ -238,7 +253,7 @@ def confusion(matrices: Mapping[str, tuple[np.ndarray, Sequence[str]]]) -> Any:
         one = len(matrices) == 1
         widths = [max(len(labels), 3) for _, labels in matrices.values()]
         size = (COLUMN, 2.6) if one else (PAGE, 3.4)
-        figure, axes = _figure(*size, len(matrices), width_ratios=widths)
+        figure, axes = _figure(*size, len(matrices), narrow=narrow, width_ratios=widths)
         for axis, (title, (counts, labels)) in zip(axes.flat, matrices.items()):
             total = counts.sum(axis=1, keepdims=True)
             shares = np.divide(counts, total, out=np.zeros(counts.shape), where=total > 0)
@@ -342,6 +357,8 @@ def ranking(
     systems: Mapping[str, tuple[np.ndarray, np.ndarray]],
     areas: Mapping[str, tuple[float, float]] | None = None,
     decisions: Mapping[str, tuple[int, int]] | None = None,
+    *,
+    narrow: bool = False,
 ) -> Any:
     """Precision-recall and ROC curves, with their no-skill lines.
 
@@ -349,14 +366,15 @@ def ranking(
         systems: name -> (references of shape (n,), 1 is positive; scores of shape (n,), larger is more positive).
         areas: name -> (average precision, ROC-AUC), for the legend.
         decisions: name -> (true positives, false positives) of what the system decides; a marker on each curve.
+        narrow: see `draw`.
 
     Returns:
-        A figure of a page's width.
+        A figure of a page's width, or a column's.
     """
     areas, decisions = areas or {}, decisions or {}
     with _style():
-        figure, axes = _figure(PAGE, 2.8, 2)
-        pr, roc = axes[0]
+        figure, axes = _figure(PAGE, 2.8, 2, narrow=narrow)
+        pr, roc = axes.flat
         handles, labels = [], []
         for i, (name, (references, scores)) in enumerate(systems.items()):
             tp, fp = _passed(references, scores)

@@ -33,7 +33,7 @@ def serve(page: Page, name: str) -> gr.Blocks:
     demo = _build(page)
     if name == "__main__":
         warnings.simplefilter("ignore")  # what a metric warns of is on the page
-        threading.Thread(target=partial(page.example, 0), daemon=True).start()
+        threading.Thread(target=partial(page.example, 0, False), daemon=True).start()
         demo.launch(
             theme=theme(),
             app_kwargs={"middleware": [(Doors, (), {})], "lifespan": forgetting},
@@ -69,8 +69,9 @@ def _build(page: Page) -> gr.Blocks:
     async def draw(given: Any) -> Any:
         return await in_line("many" if size(given) == "many" else "draw", page.draw, given)
 
-    async def example(number: Any) -> Any:
-        return await in_line("draw", page.example, range(len(page.examples))[int(number)])
+    async def example(given: Any) -> Any:
+        number = range(len(page.examples))[int(given["number"])]
+        return await in_line("draw", page.example, number, given["narrow"] is True)
 
     async def result(columns: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -90,8 +91,8 @@ def _build(page: Page) -> gr.Blocks:
             api_name="score",
             api_description=(
                 f"Scores some rows with {page.name}. columns: a list of values for each of {inputs}. options: those of "
-                "compute in Python; config_name; answers, a rule by which predictions are read as labels, and aliases. "
-                "Gives what `toxeval score --json` writes."
+                "compute in Python; config_name; groups, a column of names; answers, a rule by which predictions are "
+                "read as labels, and aliases. Gives what `toxeval score --json` writes."
             ),
             concurrency_limit=8,
         )

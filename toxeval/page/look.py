@@ -57,8 +57,8 @@ CSS = """
 .tox-columns .tox-lacking select { border: 2px solid #d97706; }
 .tox-control { margin: .7rem 0; padding: 0; border: 0; }
 .tox-control > label, .tox-control legend, .tox-columns summary, #tox-status { font-weight: 600; padding: 0; }
-.tox-control .tox-part { display: flex; gap: .5rem; align-items: center; margin-top: .3rem; font-weight: 400; }
-.tox-part input { flex: 1; min-width: 0; }
+.tox-control .tox-part { display: grid; grid-template-columns: 8rem minmax(0, 1fr); align-items: center;
+  margin-top: .3rem; font-weight: 400; }
 .tox-columns fieldset label { font-weight: 400; display: inline-block; margin-right: 1rem; }
 .tox-columns summary { cursor: pointer; padding: .3rem 0; }
 .tox-error, .tox-good, .tox-doubt { --hue: #dc2626; margin: .5rem 0; padding: .5rem .75rem; border-radius: 4px;
@@ -81,10 +81,8 @@ CSS = """
 .tox-scores tbody th { font-weight: 400; overflow-wrap: anywhere; }
 .tox-scores td { white-space: nowrap; }
 .tox-scores thead th { overflow-wrap: normal; }
-.tox-picture { overflow-x: auto; background: #fff; border-radius: 8px; }
-.tox-picture img { display: block; width: 100%; max-width: 640px; min-width: 320px; margin: 0 auto; }
-.tox-picture.tox-wide img { max-width: none; min-width: 600px; }
-@media (min-width: 700px) { .tox-swipe { display: none; } }
+.tox-picture { background: #fff; border-radius: 8px; }
+.tox-picture img { display: block; max-width: min(100%, 700px); margin: 0 auto; }
 .dark .tox-picture { background: #000; }
 .dark .tox-picture img { filter: invert(1) hue-rotate(180deg); }
 .tox-columns pre { padding: .6rem .8rem; max-height: 20rem; overflow: auto; white-space: pre-wrap; }

@@ -134,20 +134,20 @@ class Page:
         """The picture as HTML, and its files in base64."""
         try:
             scored, _ = self._scored(given)
-            files, wide = scoring.picture(scored, self.picture)
+            files = scoring.picture(scored, self.picture, narrow=given.get("narrow") is True)
         except (Refusal, ImportError) as error:
             why = sentence(error) if isinstance(error, Refusal) else "matplotlib is not installed."
             return {"html": results.note_html(f"No picture: {why}"), "files": {}}
         encoded = {name: base64.b64encode(content).decode() for name, content in files.items()}
         alt = "Rates as they are and as corrected, with intervals." if scored.cards else self.alt
-        return {"html": results.picture_html(encoded, alt, wide=wide), "files": encoded}
+        return {"html": results.picture_html(encoded, alt), "files": encoded}
 
     @cache  # noqa: B019  there is one page a process
-    def example(self, number: int) -> Answer:
-        """An example: its rows, the options, and what the page answers to them."""
+    def example(self, number: int, narrow: bool = False) -> Answer:
+        """An example: its rows, the options, and what the page answers to them, its picture perhaps for a phone."""
         example = self.examples[number]
         options = {"config_name": example.config, **AT_FIRST, **example.options}
-        given = {"text": example.text, "options": options}
+        given = {"text": example.text, "options": options, "narrow": narrow}
         answers = {"read": self.read(given), "score": self.score(given), "draw": self.draw(given)}
         return {"text": example.text, "options": self.options_html(number), **answers}
 

@@ -165,19 +165,16 @@ def file_button(name: str) -> str:
     return f'<button type="button" data-file="{escape(name)}">{escape(name)}</button>'
 
 
-def picture_html(files: Mapping[str, str], alt: str, *, wide: bool) -> str:
+def picture_html(files: Mapping[str, str], alt: str) -> str:
     """The picture, and buttons for its files.
 
     Args:
         files: name -> content in base64; the first is shown.
         alt: what it shows, for those who can't see it.
-        wide: whether it has to be large to be read.
     """
     name, content = next(iter(files.items()))
     return (
-        f'<div class="tox-picture{" tox-wide" * wide}" tabindex="0" role="region" aria-label="Picture">'
-        f'<img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
-        f"{'<small class=tox-swipe>Wider than the screen: swipe it sideways.</small>' * wide}"
+        f'<div class="tox-picture"><img alt="{escape(alt)}" src="data:image/{name[-3:]};base64,{content}"></div>'
         f'<div class="tox-files tox-take">{"".join(map(file_button, files))}</div>'
     )
 

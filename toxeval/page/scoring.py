@@ -141,12 +141,13 @@ def tables(result: Result) -> dict[str, str]:
     return {"result.json": result.to_json()} | {file: report.render(result, style) for file, style in styles.items()}
 
 
-def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple[dict[str, bytes], bool]:
-    """The picture in two formats, name of the file -> content; and whether it is as wide as a page.
+def picture(scored: Scored, draw: Callable[..., Picture] | None, *, narrow: bool) -> dict[str, bytes]:
+    """The picture in two formats, name of the file -> content.
 
     Args:
         scored: the result.
         draw: makes the `Picture`; else the metric's definition does.
+        narrow: whether it is for a phone.
     """
     definition, result = scored.metric.definition, scored.result
     if draw is not None:
@@ -159,9 +160,8 @@ def picture(scored: Scored, draw: Callable[..., Picture] | None = None) -> tuple
     else:
         drawn = pictures.picture_of_states(definition, {SYSTEM: scored.state}, {SYSTEM: result.scores}, options)
     with _DRAWING:
-        figure = plots.draw(drawn)
-        files = {f"picture.{kind}": plots.image(figure, kind) for kind in ("png", "svg")}
-    return files, bool(figure.get_figwidth() > plots.COLUMN)
+        figure = plots.draw(drawn, narrow=narrow)
+        return {f"picture.{kind}": plots.image(figure, kind) for kind in ("png", "svg")}
 
 
 def python_lines(scored: Scored, file: str) -> str:

@@ -12,13 +12,14 @@ const form = find('form'), text = find('#tox-text'), chooser = find('#tox-file')
 const message = find('#tox-message'), result = find('#tox-result'), status = find('#tox-status');
 let file = null, source = null, header = null, columns = {}, files = {}, version = 0, readings = 0, timer = 0;
 
+const narrow = () => innerWidth < 700;
 const given = () => {
   const options = {};
   for (const input of form.querySelectorAll('[data-option]')) {
     if (input.type === 'checkbox') options[input.dataset.option] = input.checked;
     else if (input.type !== 'radio' || input.checked) options[input.dataset.option] = input.value;
   }
-  return {text: file ? '' : text.value, file, header, columns, options};
+  return {text: file ? '' : text.value, file, header, columns, options, narrow: narrow()};
 };
 const silence = 'The server gave no answer; please try again.';
 const ask = async (question, about) => {
@@ -134,7 +135,7 @@ const compute = async () => {
 const example = async (number) => {
   choose(null);
   changed();
-  const mine = ++version, answer = await ask('example', number);
+  const mine = ++version, answer = await ask('example', {number, narrow: narrow()});
   if (mine !== version) return;
   if (answer.message) return refuse(answer.message);
   text.value = answer.text;
