@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tabled import SLOT_ROWS, rows_of, score, write
 
-from toxeval.read import tables
+from toxeval.read import separated, tables
 
 
 def test_inputs_are_found_by_name(tmp_path: Path) -> None:
@@ -225,6 +225,14 @@ def test_how_two_scores_are_written(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path / "p.csv", [{"prediction_scores": cell, "references": 1}])
     with pytest.raises(ValueError, match=r"two as in \[0.1, 0.9\] \(one column with P\(positive\) is enough\)"):
         rows_of("threat_f1", path)
+
+
+@pytest.mark.parametrize("part", [1, 1 << 20])  # by the fast road, and by the strict one
+def test_whole_numbers_are_no_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:
+    monkeypatch.setattr(separated, "PART", part)
+    large = [2**53, 2**53 + 1, 3]
+    rows = [{"predictions": 0.5, "references": 1, "review_scores": n} for n in large]
+    assert rows_of("oracle_collab", write(tmp_path / "p.csv", rows))["review_scores"] == large
 
 
 def test_cells_of_numbers_keep_every_digit(tmp_path: Path) -> None:
