@@ -19,6 +19,8 @@ for variable in [name for name in os.environ if name.startswith("HF_") and name.
     del os.environ[variable]
 os.environ["HF_HOME"] = str(CACHE)
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+# One thread a process, for the processes already share the cores: PyTorch's threads wait for each other by spinning.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # What every Python does when it starts, this one and those that the tests start.
 STARTUP = Path(__file__).with_name("startup")

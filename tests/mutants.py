@@ -45,6 +45,7 @@ COLLAB, SOLD, CONDA = "metrics/oracle_collab", "metrics/sold_macro_f1", "metrics
 DIA, THREAT = "metrics/dia_safety_rate", "metrics/threat_f1"
 OF_COLLAB = "tests/metrics/test_oracle_collab.py tests/metrics/test_oracle_collab_rows.py"
 OF_DIA = "tests/metrics/test_dia_safety_rate.py"
+OF_THREAT = "tests/metrics/test_threat_f1.py"
 
 FAULTS = [
     # corrected rates
@@ -137,6 +138,27 @@ FAULTS = [
         '_put_rate(scores, f"{kind}_rate_micro", overall',
         '_put_rate(scores, f"{kind}_rate_micro", overall + 1',
         OF_DIA,
+    ),
+    Fault(
+        f"{THREAT}/scores.py", "_probabilities(state) > threshold)", "_probabilities(state) >= threshold)", OF_THREAT
+    ),
+    Fault(
+        f"{THREAT}/scores.py",
+        "f1 = 2 * tp / (tp + fp + threats.n_rows)",
+        "f1 = 2 * tp / (tp + fp + others.n_rows)",
+        OF_THREAT,
+    ),
+    Fault(
+        f"{THREAT}/scores.py",
+        "below = probabilities[probabilities < cuts",
+        "below = probabilities[probabilities <= cuts",
+        OF_THREAT,
+    ),
+    Fault(
+        f"{THREAT}/scores.py",
+        'scores.proportion("prevalence", confusion[..., 1, :]',
+        'scores.proportion("prevalence", confusion[..., :, 1]',
+        OF_THREAT,
     ),
     # areas and the team of model and moderator
     Fault(
