@@ -196,6 +196,7 @@ class Intervals:
         self._n_resamples, self._seed, self._stratify = n_resamples, seed, stratify
         self._clusters = len(np.unique(state.rows["cluster"])) if "cluster" in state.rows else 0
         self._known: dict[tuple[str, float, bool], Interval] = {}
+        self._averaged_parts: dict[str, tuple[list[str], np.ndarray]] = {}
         if self._clusters and stratify:
             allowed = "one of them: whole clusters can't keep class sizes"
             refuse("True beside cluster", allowed, option="stratify")
@@ -256,12 +257,14 @@ class Intervals:
 
     def _parts(self, key: str) -> tuple[list[str], np.ndarray]:
         """The keys that an average is made of, with the weights they have in it, which sum to 1."""
-        keys, weights = self._scores.averages[key]
-        values = np.array([float(self._scores.values[k]) for k in keys])
-        weights = np.where(np.isnan(values), 0.0, np.asarray(weights, dtype=float))
-        used = np.flatnonzero(weights > 0) if weights.any() else np.flatnonzero(~np.isnan(values))
-        weight = weights[used] / weights[used].sum() if weights.any() else np.full(len(used), 1 / len(used))
-        return [keys[int(i)] for i in used], weight
+        if key not in self._averaged_parts:
+            keys, weights = self._scores.averages[key]
+            values = np.array([float(self._scores.values[k]) for k in keys])
+            weights = np.where(np.isnan(values), 0.0, np.asarray(weights, dtype=float))
+            used = np.flatnonzero(weights > 0) if weights.any() else np.flatnonzero(~np.isnan(values))
+            weight = weights[used] / weights[used].sum() if weights.any() else np.full(len(used), 1 / len(used))
+            self._averaged_parts[key] = [keys[int(i)] for i in used], weight
+        return self._averaged_parts[key]
 
     def _counted(self, key: str, level: float, interval: Proportion) -> Interval:
         """A proportion or an F1; with clusters their resamples say how much fewer trials they are worth."""
