@@ -3,7 +3,7 @@
 INVARIANTS = "tests/metrics/test_invariants.py"
 ORACLE = "tests/metrics/test_oracle_collab.py"
 CONDA = "tests/metrics/test_conda_joint.py"
-DIA = "tests/metrics/test_dia_safety_rate.py"
+DIA = "tests/metrics/test_dia_safety_rate_cases.py"
 INTERVALS = "tests/core/test_intervals.py"
 RUNS = "tests/test_systems.py"
 

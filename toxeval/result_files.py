@@ -29,6 +29,8 @@ def read_result(path: str) -> tuple[Result, str]:
         given = dict(options.items())
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         refuse(f"not a result saved with toxeval score --json ({type(error).__name__})", file=path)
+    if "comparisons" in content:
+        refuse("a comparison; what can be verified is saved with toxeval score --json", file=path)
     if layout != FORMAT:
         refuse(f"result of format {layout}; this version reads format {FORMAT}", file=path)
     defined, answers = definition(metric, config), content.get("answers") or {}

@@ -316,6 +316,9 @@ def test_verify(tmp_path: Path, guess: Path, other: Path) -> None:
     assert answer.status == 1
     assert "digest" in answer.out
     assert "not a result saved with" in toxeval("verify", guess, *files).refused()
+    both = toxeval("compare", "sold_macro_f1", "--predictions", guess, other, "--json").out
+    (tmp_path / "both.json").write_text(both)
+    assert "a comparison; what can be verified" in toxeval("verify", tmp_path / "both.json", *files).refused()
     assert "No such file" in toxeval("verify", tmp_path / "none.json", *files).refused()
 
 
