@@ -295,3 +295,13 @@ def test_a_table_of_one_column_loses_an_axis() -> None:
 def test_dicts_of_a_pipeline() -> None:
     with pytest.raises(ValueError, match="a dict where one label is wanted.*of a pipeline's dicts the label"):
         toxeval.load("sold_macro_f1").compute(predictions=[{"label": "OFF", "score": 0.9}], references=[1])
+
+
+def test_a_prediction_in_other_words_is_told_how_to_be_read(refused: Callable[..., str]) -> None:
+    posts, said = BY_ID["sold_macro_f1"], "other words are read by a rule of toxeval.answers"
+    for predicted, gold, told in (("rude", "OFF", True), ("not rude", "OFF", True), ("OFF", "rude", False)):
+        message = refused(posts, {"predictions": ["OFF", predicted], "references": ["OFF", gold]})
+        assert (said in message) == told
+    assert said not in refused(posts, {"predictions": ["OFF", "<PAD>"], "references": ["OFF", "OFF"]})
+    slots = {"intent": "E", "slots": ["UNK"]}
+    assert said not in refused(BY_ID["conda_joint"], {"predictions": [slots], "references": [slots]})

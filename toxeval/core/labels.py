@@ -277,7 +277,8 @@ def refuse_label(wanted: Wanted, row: int, position: int | None, value: Any, ids
         hint = "-100 marks positions to leave out, and only in the references of token sequences"
     elif isinstance(value, str):
         hint = _hint_for_text(value, labels)
-        if not hint and wanted.place.name == "predictions" and value.replace(" ", "").replace("-", "").isalpha():
+        answer = wanted.place == Place("predictions") and position is None
+        if answer and not hint and value.replace(" ", "").replace("-", "").isalpha():
             hint = "labels in other words are read by a rule of toxeval.answers, with aliases"
         if wanted.invalid and holds_label(value, labels):
             answers = "a text that holds a label isn't counted as missing: read it by a rule of toxeval.answers"
