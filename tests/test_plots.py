@@ -87,6 +87,15 @@ def test_pictures_are_legible(case: str, tmp_path: Path) -> None:
     assert_legible(narrow, tmp_path)
 
 
+@pytest.mark.parametrize("narrow", [False, True])
+def test_random_and_ideal_review_are_beside_oc_accuracy(narrow: bool, tmp_path: Path) -> None:
+    axes = picture(next(case for case in CASES if case.startswith("oracle_collab")), tmp_path, narrow=narrow).axes
+    lines = {axis.get_ylabel(): len(axis.lines) for axis in axes}
+    assert lines["OC-accuracy"] == lines["OC-AUROC"] + 2
+    assert [axis.get_xlabel().partition(" ")[0] for axis in axes] == ["reviewed"] * 5 + ["confidence"]
+    assert axes[0].get_ylabel() == "OC-accuracy"
+
+
 def assert_legible(figure: Any, tmp_path: Path) -> list[str]:
     """No text lies over another one, or beyond the paper. Returns all the texts."""
     path = tmp_path / "picture.svg"

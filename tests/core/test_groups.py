@@ -5,6 +5,7 @@ import math
 import pickle
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,28 @@ def test_states_by_group_add_up(sample: Sample, data: st.DataObject) -> None:
         parts[1].all,
     )
     both, options = merge_groups([parts[0], travelled]), {"confidence_level": 0.9, "n_resamples": 20}
-    for states, chosen in ((parts[0] + parts[1], {}), (both, {}), (both.compact(), options)):
+    small = both.compact()
+    mixed = GroupStates({n: (s, small.groups[n])[i % 2] for i, (n, s) in enumerate(both.groups.items())}, both.all)
+    for states, chosen in ((parts[0] + parts[1], {}), (both, {}), (mixed, {}), (small, {}), (small, options)):
         found = metric.score_by(states, min_rows=1, **chosen)
         assert_alike(found, metric.compute_by(column, min_rows=1, **chosen, **columns(rows)))
+
+
+def test_groups_of_billions_of_rows() -> None:
+    """Each row counts 5 * 10^9 times: areas stay what they are, though pairs of rows are more than int64 holds."""
+    scores, references, column = [0.1, 0.6, 0.4, 0.9, 0.3, 0.8], [0, 0, 1, 1, 1, 0], ["a", "a", "a", "a", "b", "b"]
+    metric = plain("threat_f1")
+    states = metric.states_by(column, prediction_scores=scores, references=references).compact()
+
+    def many(state: State) -> State:
+        rows = state.rows | {"multiplicity": state.rows["multiplicity"] * 5 * 10**9}
+        return replace(state, n_rows=state.n_rows * 5 * 10**9, rows=rows)
+
+    huge = GroupStates({name: many(state) for name, state in states.groups.items()}, many(states.all))
+    found, wanted = metric.score_by(huge, min_rows=1), metric.score_by(states, min_rows=1)
+    for name in ("a", "b"):
+        assert found.groups[name] == pytest.approx(wanted.groups[name], nan_ok=True)
+    assert wanted.groups["a"]["roc_auc"] == 0.75
 
 
 def assert_alike(found: Any, wanted: Any) -> None:

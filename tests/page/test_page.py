@@ -109,6 +109,7 @@ def test_refusals_in_the_words_of_the_page() -> None:
         (Refusal("1.5", option="threshold"), "Threshold: 1.5."),
         (Refusal("1 cells", file="r.csv", line=3, row=1), "r.csv: line 3: row 2: 1 cells."),
         (Refusal("x", hint=("pass ", SetOption("from_logits", True))), "X (pass choose yes for “From logits”)"),
+        (Refusal("none", inputs=("moderator_labels",)), "moderator_labels: none."),
         (Refusal("none", hint=("say it with ", columns)), "None (say it with the choice beside predictions)"),
     ):
         assert sentence(refusal).startswith(said)
@@ -345,6 +346,13 @@ def test_human_labels_of_some_rows(metric: str, name: str, page_of: Callable[[st
         assert page.result(columns, {"confidence_level": 0.9})["scores"] == wanted["scores"]
         plain = page.read({"text": text, "columns": {"human": ""}})["html"]
         assert 'data-column="references"' in plain
+
+
+def test_human_labels_beside_references_are_nothing_that_was_asked_for(page_of: Callable[[str], Any]) -> None:
+    rows = {"predictions": ["OFF", "NOT"] * 30, "references": ["OFF", "NOT"] * 30}
+    beside = rows | {"human": ["OFF", "NOT"] * 30}
+    page = page_of("sold_macro_f1")
+    assert page.result(beside, {}) == page.result(rows, {})
 
 
 def results_code(html: str) -> str:
